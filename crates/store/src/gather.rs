@@ -106,6 +106,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_waits_is_left_alone_and_a_file_that_was_named_twice_is_one() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, fifo) = (place.path().join("a.json"), place.path().join("b.json"));
+        fs::write(&file, "{}").unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        let again = place.path().join("./a.json");
+        let found = files_below(&[place.path().to_owned(), file.clone(), again]).unwrap();
+        assert_eq!(found, [(file, "a".to_owned())]);
+    }
+
+    #[test]
     fn a_machine_is_called_by_its_file_or_by_its_directory() {
         let called = |files: &[&str]| names(&files.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(called(&["a/node1.json", "a/node2.json"]), ["node1", "node2"]);

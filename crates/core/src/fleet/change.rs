@@ -32,6 +32,9 @@ pub struct ChangeReport {
     pub splits: Vec<Split>,
     /// Machines that are alike in these.
     pub groups: Vec<Group>,
+    /// Of each of these groups, after over before: the median over the rows.
+    #[serde(default)]
+    pub by_group: Vec<Option<f64>>,
     /// Changes up to this fraction do not matter.
     pub delta: f64,
     /// The share of the rows called changed that may be wrong.
@@ -118,6 +121,11 @@ pub fn change(before: &Fleet, after: &Fleet, delta: f64) -> ChangeReport {
         let far = |it: &RowChange| it.ratio.ratio.ln().abs();
         b.changed.cmp(&a.changed).then(far(b).total_cmp(&far(a)))
     });
+    let of_group = |group: usize| {
+        let each: Vec<f64> = rows.iter().filter_map(|row| *row.by_group.get(group)?).collect();
+        quantile::median(&each)
+    };
+    let by_group = (0..splits.groups.len()).map(of_group).collect();
     let only = |these: &BTreeMap<String, usize>, those: &BTreeMap<String, usize>| {
         these.keys().filter(|name| !those.contains_key(*name)).cloned().collect()
     };
@@ -129,6 +137,7 @@ pub fn change(before: &Fleet, after: &Fleet, delta: f64) -> ChangeReport {
         rows,
         splits: splits.facts,
         groups: splits.groups,
+        by_group,
         delta,
         rate: RATE,
     }

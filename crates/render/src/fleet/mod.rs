@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use whyfaster_core::fleet::change::{ChangeReport, RowChange};
 use whyfaster_core::fleet::effects::{Combined, GroupEffect};
 use whyfaster_core::fleet::questions::{Answered, Counted, Question};
+use whyfaster_core::fleet::split as fleet;
 use whyfaster_core::fleet::{GroupPrices, PriceReport, RowSpread};
 use whyfaster_core::price::sample::row_id;
 use whyfaster_words::display::Detail;
@@ -308,6 +309,21 @@ pub(super) fn counted_grid(rows: &[&Counted], look: &Look) -> Grid {
     }
 }
 
+/// By what the changes of machines differ, and how: of all machines together a change of some may be none.
+fn differently(report: &ChangeReport) -> Option<String> {
+    let facts = words::explained(&report.splits)?;
+    let of_group = |(group, ratio): (&fleet::Group, &Option<f64>)| {
+        Some(format!("{} {}", words::group(group), factor((*ratio)?)))
+    };
+    let groups: Vec<String> =
+        report.groups.iter().zip(&report.by_group).filter_map(of_group).take(GROUPS).collect();
+    let rest = match report.groups.len() > groups.len() {
+        true => ", ...",
+        false => "",
+    };
+    Some(format!("Machines changed differently by {facts}: the median price {}{rest}.", groups.join(", ")))
+}
+
 /// What an update changed.
 pub fn changes(report: &ChangeReport, look: &Look) -> String {
     let changed: Vec<&RowChange> = report.rows.iter().filter(|it| it.changed).collect();
@@ -333,12 +349,10 @@ pub fn changes(report: &ChangeReport, look: &Look) -> String {
         count(report.rows.len() as u64, "price", "prices"),
     );
     let mut answer = wrap(&tone(Tone::Strong, &for_look(&sentence, look)), look.width, 0);
+    answer.extend(differently(report).iter().flat_map(|text| wrap(&for_look(text, look), look.width, 0)));
     if look.detail == Detail::Sentence {
         return paragraphs([answer], look);
     }
-    let by =
-        words::explained(&report.splits).map(|facts| format!("Machines changed differently by {facts}."));
-    answer.extend(by.iter().flat_map(|text| wrap(text, look.width, 0)));
     let all = look.detail >= Detail::Tables;
     let shown: Vec<&RowChange> =
         if all { report.rows.iter().collect() } else { changed.iter().copied().take(ROWS).collect() };
