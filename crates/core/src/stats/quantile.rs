@@ -15,18 +15,25 @@ pub fn of_sorted(values: &[f64], q: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let place = q.clamp(0.0, 1.0) * last as f64;
     // In range: q <= 1 makes place <= last, and rounding up happens only below last.
-    let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
-    let weight = place.fract();
+    Some(between(values[place.floor() as usize], values[place.ceil() as usize], place.fract()))
+}
+
+fn between(below: f64, above: f64, weight: f64) -> f64 {
     if weight == 0.0 || below == above {
-        return Some(below);
+        return below;
     }
     let between = below * (1.0 - weight) + above * weight;
-    Some(if between.is_nan() { below } else { between })
+    if between.is_nan() { below } else { between }
 }
 
 /// Quantile `q` of numbers in any order, type 7. `None` for an empty slice.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    of_sorted(&sorted(values.iter().copied()), q)
+    let mut values = values.to_vec();
+    let place = q.clamp(0.0, 1.0) * values.len().checked_sub(1)? as f64;
+    // Reports of large fleets take thousands of medians: what is on either side need not be sorted.
+    let (_, below, rest) = values.select_nth_unstable_by(place.floor() as usize, f64::total_cmp);
+    let above = rest.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
+    Some(between(*below, above, place.fract()))
 }
 
 /// The median. `None` for an empty slice.
