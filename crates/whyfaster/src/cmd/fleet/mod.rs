@@ -313,8 +313,13 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let in_store = args.store.store.is_some() || here == [false; 2];
     if let (false, Some(at)) = (in_store, here.iter().position(|here| !here)) {
         let [file, label] = if at == 1 { [&args.before, &args.after] } else { [&args.after, &args.before] };
-        let message = format!("there is no file '{}', but '{}' is one", label.display(), file.display());
-        return Err(Failure::usage(
+        let message = format!(
+            "'{}' is there as a file or a directory, and '{}' is not",
+            file.display(),
+            label.display()
+        );
+        return Err(Failure::new(
+            Exit::Error,
             message,
             "name two files or directories; or two labels or dates in the store, with --store STORE",
         )
