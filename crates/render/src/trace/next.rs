@@ -62,12 +62,11 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
     let (outside, own) = (of(&[SharerKind::Other]), of(&[SharerKind::Tree]));
     let (throttled, steal) = (of(&[SharerKind::Throttled]), of(&[SharerKind::Steal]));
     let waited = time(all, look.time_unit);
-    let said = |share: f64, who: &str, so: &str| {
-        format!(
-            "of the {waited} that all its tasks together waited for a CPU {} was {who}: {so}",
-            whole_percent(share)
-        )
+    let was = |share: f64, who: &str| {
+        let share = whole_percent(share);
+        format!("of the {waited} that all its tasks together waited for a CPU {share} was {who}")
     };
+    let said = |share: f64, who: &str, so: &str| format!("{}: {so}", was(share, who));
     let part =
         |of: fn(&Avoidable) -> Option<f64>| report.avoidable.as_ref().and_then(of).map_or(0.0, |s| s / all);
     let (pinned, elsewhere) = (part(|it| it.by_pinning_s), part(|it| it.but_for_affinity_s));
@@ -106,12 +105,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
             said(own, "behind its own tasks", "fewer of them at once, or more CPUs, would shorten it")
         }
         _ if outside < NAMED => return None,
-        _ => {
-            return Some(format!(
-                "of the {waited} that all its tasks together waited for a CPU {} was behind programs outside of this tree",
-                whole_percent(outside)
-            ));
-        }
+        _ => return Some(was(outside, "behind programs outside of this tree")),
     };
     Some(text + &behind_others(outside))
 }

@@ -309,22 +309,7 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet_diff(args)?;
     let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
-    let here = [&args.before, &args.after].map(|named| named.exists());
-    let in_store = args.store.store.is_some() || here == [false; 2];
-    if let (false, Some(at)) = (in_store, here.iter().position(|here| !here)) {
-        let [file, label] = if at == 1 { [&args.before, &args.after] } else { [&args.after, &args.before] };
-        let message = format!(
-            "'{}' is there as a file or a directory, and '{}' is not",
-            file.display(),
-            label.display()
-        );
-        return Err(Failure::new(
-            Exit::Error,
-            message,
-            "name two files or directories; or two labels or dates in the store, with --store STORE",
-        )
-        .into());
-    }
+    let in_store = in_store(args)?;
     let [before, after] = if in_store {
         prices_at(&Address::or_usual(args.store.store.as_deref())?, [&args.before, &args.after])?
     } else {
@@ -365,6 +350,21 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     };
     store::to_stdout(&[text, behind].concat())?;
     Ok(exit)
+}
+
+/// Whether the two states are labels or dates in the store. Of one that is a file and one that is not nobody knows.
+fn in_store(args: &FleetDiffArgs) -> Result<bool, Failure> {
+    let (file, label) = match [&args.before, &args.after].map(|named| named.exists()) {
+        _ if args.store.store.is_some() => return Ok(true),
+        [true, true] => return Ok(false),
+        [false, false] => return Ok(true),
+        [true, false] => (&args.before, &args.after),
+        [false, true] => (&args.after, &args.before),
+    };
+    let message =
+        format!("'{}' is there as a file or a directory, and '{}' is not", file.display(), label.display());
+    let hint = "name two files or directories; or two labels or dates in the store, with --store STORE";
+    Err(Failure::new(Exit::Error, message, hint))
 }
 
 /// The price lists under a path.
