@@ -439,8 +439,6 @@ pub struct NoTime {
     pub left_s: f64,
     /// `--max-time`, seconds.
     pub max_time_s: f64,
-    /// What of it is kept for explaining, seconds.
-    pub kept_s: f64,
 }
 
 /// The limit that allows the fewest copies, and what they would need of it.

@@ -235,20 +235,14 @@ impl Scheduler {
     pub fn next(&mut self, now_s: f64) -> Step {
         let Some(level) = self.levels.get(self.current) else { return Step::Done };
         let (load, done) = (level.load, level.rounds);
-        let until_s = self.until_s(level);
-        let (round_s, left_s) = (self.round_s(level), until_s - now_s);
+        let (round_s, left_s) = (self.round_s(level), self.until_s(level) - now_s);
         let runs = self.runs(level, now_s);
         let block_s = f64::from(runs) * round_s;
         if done == 0 && self.rounds.max_time_hard && block_s > left_s && self.current > 0 {
             self.close();
             return Step::Skip {
                 load,
-                why: NoTime {
-                    round_s: block_s,
-                    left_s: left_s.max(0.0),
-                    max_time_s: self.rounds.max_time_s,
-                    kept_s: self.rounds.max_time_s - until_s,
-                },
+                why: NoTime { round_s: block_s, left_s: left_s.max(0.0), max_time_s: self.rounds.max_time_s },
             };
         }
         if self.enough(level, now_s, block_s) {

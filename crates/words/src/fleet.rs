@@ -2,7 +2,7 @@
 
 use whyfaster_core::fleet::gate::{Dearer, Excess, Limit, Machines};
 use whyfaster_core::fleet::outliers::{Outlier, Pattern};
-use whyfaster_core::fleet::questions::{Arrivals, Question};
+use whyfaster_core::fleet::questions::Question;
 use whyfaster_core::fleet::split::{Group, Split};
 use whyfaster_core::price::fingerprint::{Difference, Fact};
 use whyfaster_core::price::sample::row_id;
@@ -26,10 +26,10 @@ pub fn copies(question: &Question) -> String {
     match (question.arrivals, question.load) {
         (None, 1) => String::new(),
         (None, load) => format!(" at {load} copies"),
-        (Some(Arrivals::Closed), load) => format!(" with {}", count(load.into(), "worker", "workers")),
-        (Some(Arrivals::Open { starts_per_1000_s }), _) => {
-            format!(" at {} starts a second", starts_per_1000_s as f64 / 1000.0)
-        }
+        (Some(arrivals), load) => match arrivals.starts_per_s() {
+            Some(starts) => format!(" at {starts} starts a second"),
+            None => format!(" with {}", count(load.into(), "worker", "workers")),
+        },
     }
 }
 

@@ -251,12 +251,8 @@ pub fn reason(reason: &Obstacle) -> String {
 }
 
 fn no_time(why: &NoTime) -> String {
-    let kept = match why.kept_s > 0.0 {
-        true => format!(" ({:.0} s are kept for explaining, see --why=no)", why.kept_s),
-        false => String::new(),
-    };
     format!(
-        "one round needs about {:.0} s, {:.0} s are left of --max-time {:.0}{kept}; allow more time",
+        "one round needs about {:.0} s, {:.0} s are left of --max-time {:.0}; allow more time",
         why.round_s, why.left_s, why.max_time_s
     )
 }

@@ -47,6 +47,33 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
+    /// By the word of the mode, and intended starts in a thousand seconds.
+    pub fn named(mode: &str, starts_per_1000_s: Option<u64>) -> Option<Self> {
+        let all = [Some(Self::Closed), starts_per_1000_s.map(|it| Self::Open { starts_per_1000_s: it })];
+        all.into_iter().flatten().find(|it| it.mode() == mode)
+    }
+
+    /// The mode, by the word of the option.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open { .. } => "open",
+        }
+    }
+
+    /// Intended starts in a thousand seconds, where they are on a clock of their own.
+    pub fn starts_per_1000_s(self) -> Option<u64> {
+        match self {
+            Self::Closed => None,
+            Self::Open { starts_per_1000_s } => Some(starts_per_1000_s),
+        }
+    }
+
+    /// The same in a second.
+    pub fn starts_per_s(self) -> Option<f64> {
+        self.starts_per_1000_s().map(|starts| starts as f64 / 1000.0)
+    }
+
     fn of(mode: Mode) -> Option<Self> {
         match mode {
             Mode::Batch => None,

@@ -1,15 +1,11 @@
-//! How a question and the answer to it are written: the words for how copies come and for a verdict, and the bytes that a server keeps of
-//! an answer besides, because it gives one value three times as soon as a row for each answer.
+//! How an answer to a comparison is written: the word of its verdict, and the bytes that a server keeps of it besides, because it gives one
+//! value three times as soon as a row for each answer.
 
 use whyfaster_core::fleet::effects::Answer;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
 /// Verdicts by the byte that stands for them in a packed answer.
 const VERDICTS: [Verdict; 4] = [Verdict::Undecided, Verdict::Faster, Verdict::Slower, Verdict::Same];
-
-/// How it is written that copies come one after the other, and on a clock of their own.
-pub(super) const CLOSED: &str = "closed";
-pub(super) const OPEN: &str = "open";
 
 /// How a verdict is written.
 pub(super) fn word(verdict: Verdict) -> &'static str {

@@ -9,7 +9,7 @@ use whyfaster_core::fleet::questions::{Arrivals, Question};
 use whyfaster_core::verdict::Ratio;
 use whyfaster_words::exit::Failure;
 
-use super::answer_form::{CLOSED, OPEN, latest, verdict};
+use super::answer_form::{latest, verdict};
 use super::choose::Chosen;
 use super::hosts::called;
 use super::open::Database;
@@ -45,13 +45,9 @@ impl Database {
                 baseline: text(3),
                 baseline_command: text(4),
                 load: row[5].int().and_then(|load| load.try_into().ok()).unwrap_or_default(),
-                arrivals: match (row[6].text(), row[7].int()) {
-                    (Some(CLOSED), _) => Some(Arrivals::Closed),
-                    (Some(OPEN), Some(starts)) => {
-                        Some(Arrivals::Open { starts_per_1000_s: starts.unsigned_abs() })
-                    }
-                    _ => None,
-                },
+                arrivals: row[6]
+                    .text()
+                    .and_then(|mode| Arrivals::named(mode, row[7].int().map(i64::unsigned_abs))),
             };
             if only.is_none_or(|only| question.holds(only)) {
                 found.push(Asked { id: row[0].int().unwrap_or_default(), question });

@@ -8,7 +8,7 @@ use lz4_flex::frame::{BlockMode, FrameDecoder, FrameEncoder, FrameInfo};
 use sha2::{Digest, Sha256};
 use whyfaster_core::analysis::LevelResult;
 use whyfaster_core::fleet::effects::Answer;
-use whyfaster_core::fleet::questions::{self, Arrivals, Question};
+use whyfaster_core::fleet::questions::{self, Question};
 use whyfaster_core::host::HostFacts;
 use whyfaster_core::plan::Alternative;
 use whyfaster_core::price::fingerprint::Facts;
@@ -18,7 +18,7 @@ use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::status::Status;
 use whyfaster_core::trace::record::TraceRecord;
 
-use super::answer_form::{CLOSED, OPEN, word};
+use super::answer_form::word;
 use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, PRICE, ROUND};
 use super::sql::{Table, Value, storable};
 use crate::Recorded;
@@ -284,10 +284,11 @@ fn digest_of(question: &Question) -> String {
     let Question { alternative, command, baseline, baseline_command, load, arrivals } = question;
     let texts = [alternative, command, baseline, baseline_command];
     let hash = texts.iter().fold(Hash::new(), |hash, text| hash.text(text)).number((*load).into());
-    match arrivals {
+    let Some(arrivals) = arrivals else { return hash.hex() };
+    let hash = hash.text(arrivals.mode());
+    match arrivals.starts_per_s() {
+        Some(starts) => hash.number(starts).hex(),
         None => hash.hex(),
-        Some(Arrivals::Closed) => hash.text(CLOSED).hex(),
-        Some(Arrivals::Open { starts_per_1000_s }) => hash.text(OPEN).number(*starts_per_1000_s as f64).hex(),
     }
 }
 

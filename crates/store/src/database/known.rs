@@ -6,7 +6,6 @@ use std::iter;
 
 use whyfaster_core::fleet::questions::Arrivals;
 
-use super::answer_form::{CLOSED, OPEN};
 use super::entry::{Entry, MachineKey, QuestionKey, RowKey};
 use super::schema::{COMPARISON, PRICE};
 use super::sql::{Sql, Value, places};
@@ -105,11 +104,6 @@ impl Known {
 
 fn question(it: &QuestionKey) -> Vec<Value> {
     let question = &it.question;
-    let (arrivals, starts) = match question.arrivals {
-        None => (None, None),
-        Some(Arrivals::Closed) => (Some(CLOSED), None),
-        Some(Arrivals::Open { starts_per_1000_s }) => (Some(OPEN), Some(starts_per_1000_s)),
-    };
     vec![
         (&it.digest).into(),
         (&question.alternative).into(),
@@ -117,8 +111,8 @@ fn question(it: &QuestionKey) -> Vec<Value> {
         (&question.baseline).into(),
         (&question.baseline_command).into(),
         question.load.into(),
-        arrivals.into(),
-        starts.into(),
+        question.arrivals.map(Arrivals::mode).into(),
+        question.arrivals.and_then(Arrivals::starts_per_1000_s).into(),
     ]
 }
 

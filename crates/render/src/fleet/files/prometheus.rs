@@ -11,10 +11,10 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use whyfaster_core::fleet::change::Changes;
 use whyfaster_core::fleet::placed::Placing;
-use whyfaster_core::fleet::questions::Answered;
+use whyfaster_core::fleet::questions::{Answered, Arrivals};
 use whyfaster_core::fleet::{Fleet, PriceReport, Row};
 
-use super::tables::{mode, starts_per_s, verdict};
+use super::tables::verdict;
 
 /// The files: their names, which are safe, and their text.
 pub type Files = Vec<(String, String)>;
@@ -130,7 +130,8 @@ pub fn report(prices: Option<(&Fleet, &PriceReport)>, answered: &[Answered]) -> 
         }
     }
     for Answered { question, report } in answered {
-        let (load, starts) = (question.load.to_string(), starts_per_s(question).map(|rate| rate.to_string()));
+        let load = question.load.to_string();
+        let starts = question.arrivals.and_then(Arrivals::starts_per_s).map(|starts| starts.to_string());
         for it in &report.machines {
             let mut labels: Vec<(&str, &str)> = vec![
                 ("machine", it.machine.as_str()),
@@ -140,10 +141,8 @@ pub fn report(prices: Option<(&Fleet, &PriceReport)>, answered: &[Answered]) -> 
                 ("baseline_command", &question.baseline_command),
                 ("load", &load),
             ];
-            if question.arrivals.is_some() {
-                labels.push(("mode", mode(question)));
-                labels.extend(starts.iter().map(|starts| ("starts_per_s", starts.as_str())));
-            }
+            labels.extend(question.arrivals.map(|arrivals| ("mode", arrivals.mode())));
+            labels.extend(starts.iter().map(|starts| ("starts_per_s", starts.as_str())));
             let lines = machines.entry(&it.machine).or_default();
             lines.add(Metric::Ratio, &labels, it.ratio.ratio);
             it.ratio.low.iter().for_each(|low| lines.add(Metric::RatioLow, &labels, *low));

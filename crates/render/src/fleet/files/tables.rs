@@ -2,7 +2,7 @@
 
 use whyfaster_core::fleet::change::ChangeReport;
 use whyfaster_core::fleet::placed::Placing;
-use whyfaster_core::fleet::questions::{Answered, Arrivals, Question};
+use whyfaster_core::fleet::questions::{Answered, Arrivals};
 use whyfaster_core::fleet::{Fleet, PriceReport};
 use whyfaster_core::verdict::Verdict;
 
@@ -102,8 +102,8 @@ pub fn comparisons(answered: &[Answered], format: Format) -> anyhow::Result<Vec<
                 Cell::Real(it.ratio.low),
                 Cell::Real(it.ratio.high),
                 Cell::Text(verdict(it.verdict)),
-                Cell::Text(mode(question)),
-                Cell::Real(starts_per_s(question)),
+                Cell::Text(question.arrivals.map_or("batch", Arrivals::mode)),
+                Cell::Real(question.arrivals.and_then(Arrivals::starts_per_s)),
             ])?;
         }
     }
@@ -163,22 +163,5 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Slower => "slower",
         Verdict::Same => "same",
         Verdict::Undecided => "undecided",
-    }
-}
-
-/// How the copies of a question come, by the word of the option.
-pub(super) fn mode(question: &Question) -> &'static str {
-    match question.arrivals {
-        None => "batch",
-        Some(Arrivals::Closed) => "closed",
-        Some(Arrivals::Open { .. }) => "open",
-    }
-}
-
-/// How often, where they come on a clock of their own.
-pub(super) fn starts_per_s(question: &Question) -> Option<f64> {
-    match question.arrivals {
-        Some(Arrivals::Open { starts_per_1000_s }) => Some(starts_per_1000_s as f64 / 1000.0),
-        _ => None,
     }
 }
