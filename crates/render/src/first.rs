@@ -283,8 +283,8 @@ pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Ve
 const WHOLE: f64 = 10.0;
 const LONGEST: f64 = 15.0;
 
-/// What a difference is made of, on a line, each part with a bar that draws its number; what there is no room for is left out. Below zero, it
-/// works against the difference, and its bar has another shade.
+/// What a difference is made of, on a line, each part with a bar that draws its number; small parts, and what there is no room for, are the
+/// rest. Below zero, it works against the difference, and its bar has another shade.
 fn made_of(parts: &[Part], look: &Look) -> Option<String> {
     let one = |part: &Part| {
         let cells = (part.share.abs() * WHOLE).round().clamp(1.0, LONGEST) as usize;
@@ -296,9 +296,13 @@ fn made_of(parts: &[Part], look: &Look) -> Option<String> {
         };
         format!("{} {:.0}% {}", part.noun, 100.0 * part.share, cell.repeat(cells))
     };
-    let told: Vec<String> = parts.iter().map(one).collect();
-    let lines = (2..=told.len()).rev().map(|most| format!("  made of: {}", told[..most].join(", ")));
-    lines.into_iter().find(|line| width(line) <= look.width)
+    let line = |most: usize| {
+        let told: Vec<String> = parts[..most].iter().map(one).collect();
+        let rest = 1.0 - parts[..most].iter().map(|part| part.share).sum::<f64>();
+        let rest = (rest.abs() >= SEEN).then(|| format!(", {:.0}% the rest", 100.0 * rest));
+        format!("  made of: {}{}", told.join(", "), rest.unwrap_or_default())
+    };
+    (2..=parts.len()).rev().map(line).find(|line| width(line) <= look.width)
 }
 
 /// From what load on the answer is another one.

@@ -65,6 +65,8 @@ pub(super) struct Amount {
     pub path: f64,
     /// Waiting, on the critical path. It has no counterpart in the work.
     pub wait: f64,
+    /// Waiting of the same kind beside the path, where many can wait at the same time: see [`SIDE_BY_SIDE`].
+    pub wait_beside: f64,
     /// CPU time.
     pub work: f64,
 }
@@ -72,8 +74,27 @@ pub(super) struct Amount {
 /// The categories of a run.
 pub(super) type Categories = BTreeMap<Category, Amount>;
 
-/// Puts the rows of a run into categories. All that is on the path is in some category.
-pub(super) fn categories(run: &Run<'_>) -> Categories {
+/// Waits that many processes can have at the same time, and then wait no longer than one of them: by category, the causes of such waits.
+const SIDE_BY_SIDE: [(Category, &[Wait]); 3] = [
+    (Category::Sleep, &[Wait::Timer]),
+    (Category::Network, &[Wait::Network]),
+    (Category::Disk, &[Wait::Disk, Wait::WriteBack]),
+];
+
+/// Programs that wait on a critical path, by category.
+pub(super) type Waiting<'a> = BTreeSet<(Category, &'a str)>;
+
+/// Those of one run. Timers of others, such as a runtime's housekeeping, say nothing about what the path waits for.
+pub(super) fn waiting<'a>(run: &'a Run<'_>) -> Waiting<'a> {
+    let known = Known::of(run);
+    let waits = run.path.iter().filter(|row| known.running(row).is_none());
+    waits
+        .flat_map(|row| known.wait(row).into_iter().map(|(category, _)| (category, row.command.program())))
+        .collect()
+}
+
+/// Puts the rows of a run into categories. All that is on the path is in some category. `waiting`: of both sides of the comparison.
+pub(super) fn categories(run: &Run<'_>, waiting: &Waiting<'_>) -> Categories {
     let known = Known::of(run);
     let mut categories = Categories::new();
     let mut beside = Beside::new();
@@ -99,6 +120,14 @@ pub(super) fn categories(run: &Run<'_>) -> Categories {
                 _ => categories.entry(category).or_default().wait += part,
             }
         }
+    }
+    for (category, causes) in SIDE_BY_SIDE {
+        let rows = run.report.waits.iter().filter(|row| {
+            causes.contains(&row.cause) && waiting.contains(&(category, row.command.program()))
+        });
+        let all: f64 = rows.map(|row| row.seconds).sum();
+        let amount = categories.entry(category).or_default();
+        amount.wait_beside = (all - amount.wait).max(0.0);
     }
     categories
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
-use super::categories::{Amount, Categories, Category, categories};
+use super::categories::{Amount, Categories, Category, Waiting, categories, waiting};
 use super::medians::{median, spread, summing};
 
 /// The differences of one category: what is more in the alternative than in the baseline, seconds.
@@ -44,8 +44,9 @@ pub(super) struct Deltas {
 impl Deltas {
     /// The alternative less the baseline, paired by round.
     pub(super) fn of(alternative: &Alternative<'_>, baseline: &Alternative<'_>) -> Self {
+        let waiting: Waiting<'_> = alternative.runs.iter().chain(&baseline.runs).flat_map(waiting).collect();
         let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, Categories> {
-            side.runs.iter().map(|run| (run.round, categories(run))).collect()
+            side.runs.iter().map(|run| (run.round, categories(run, &waiting))).collect()
         };
         let (here, there) = (by_round(alternative), by_round(baseline));
         let pairs: Vec<(&Categories, &Categories)> =
@@ -100,7 +101,12 @@ impl Deltas {
 impl CategoryDelta {
     fn of(rounds: Vec<Amount>) -> Self {
         let of = |number: &dyn Fn(&Amount) -> f64| median(&rounds.iter().map(number).collect::<Vec<_>>());
-        let median = Amount { path: of(&|it| it.path), wait: of(&|it| it.wait), work: of(&|it| it.work) };
+        let median = Amount {
+            path: of(&|it| it.path),
+            wait: of(&|it| it.wait),
+            wait_beside: of(&|it| it.wait_beside),
+            work: of(&|it| it.work),
+        };
         Self { median, rounds }
     }
 }
@@ -110,25 +116,33 @@ fn get(categories: &Categories, category: Category) -> Amount {
 }
 
 fn less(a: Amount, b: Amount) -> Amount {
-    Amount { path: a.path - b.path, wait: a.wait - b.wait, work: a.work - b.work }
+    Amount {
+        path: a.path - b.path,
+        wait: a.wait - b.wait,
+        wait_beside: a.wait_beside - b.wait_beside,
+        work: a.work - b.work,
+    }
 }
 
 /// Path and work come from different counts; up to so much more on the path counts as the same.
 const ALIKE: f64 = 1.05;
 
-/// Divides a difference into what is caused and what is overlap. Waits have no counterpart in the work.
+/// Divides a difference into what is caused and what is overlap. The counterpart of running on the path is all work; that of waiting
+/// on it are the waits of the same kind, on the path and beside it.
 fn part(delta: Amount) -> Attribution {
-    let caused = if delta.path * delta.work <= 0.0 {
-        0.0
-    } else {
-        delta.path.signum() * delta.path.abs().min(delta.work.abs() * ALIKE)
-    };
-    let off_path_work = if caused == 0.0 {
+    let (ran, waited) =
+        (counterpart(delta.path, delta.work), counterpart(delta.wait, delta.wait + delta.wait_beside));
+    let off_path_work = if ran == 0.0 {
         delta.work
     } else {
         delta.work - delta.work.signum() * delta.path.abs().min(delta.work.abs())
     };
-    Attribution { caused: caused + delta.wait, overlap: delta.path - caused, off_path_work }
+    Attribution { caused: ran + waited, overlap: delta.path - ran + delta.wait - waited, off_path_work }
+}
+
+/// As much of what is more on the path as there is more of it in all.
+fn counterpart(on_path: f64, all: f64) -> f64 {
+    if on_path * all <= 0.0 { 0.0 } else { on_path.signum() * on_path.abs().min(all.abs() * ALIKE) }
 }
 
 #[cfg(test)]
@@ -153,16 +167,24 @@ mod tests {
         assert_eq!(of(2.0, 5.0), attributed(2.0, 0.0, 3.0));
         assert_eq!(of(-2.0, 1.0), attributed(0.0, -2.0, 1.0));
         assert_eq!(of(-2.0, -1.0), attributed(-1.05, -0.95, 0.0));
-        let wait = part(Amount { wait: 3.0, ..Amount::default() });
-        assert_eq!(wait, attributed(3.0, 0.0, 0.0));
+        // More waits; as many waits as on the other side, of which it has some at the same time; and more of both.
+        let wait = |wait, wait_beside| part(Amount { wait, wait_beside, ..Amount::default() });
+        assert_eq!(wait(3.0, 0.0), attributed(3.0, 0.0, 0.0));
+        assert_eq!(wait(3.0, -3.0), attributed(0.0, 3.0, 0.0));
+        assert_eq!(wait(3.0, 2.0), attributed(3.0, 0.0, 0.0));
     }
 
     proptest! {
         #[test]
-        fn the_parts_are_the_difference_on_the_path(path in -5.0..5.0f64, wait in -5.0..5.0f64, work in -5.0..5.0f64) {
-            let attributed = part(Amount { path, wait, work });
+        fn the_parts_are_the_difference_on_the_path(
+            path in -5.0..5.0f64,
+            wait in -5.0..5.0f64,
+            wait_beside in -5.0..5.0f64,
+            work in -5.0..5.0f64,
+        ) {
+            let attributed = part(Amount { path, wait, wait_beside, work });
             prop_assert!((attributed.caused + attributed.overlap - path - wait).abs() < 1e-12);
-            let back = part(Amount { path: -path, wait: -wait, work: -work });
+            let back = part(Amount { path: -path, wait: -wait, wait_beside: -wait_beside, work: -work });
             prop_assert_eq!((back.caused, back.overlap), (-attributed.caused, -attributed.overlap));
             prop_assert_eq!(back.off_path_work, -attributed.off_path_work);
         }

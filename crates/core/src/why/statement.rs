@@ -181,6 +181,11 @@ pub enum Fact {
         /// The stage that sets the pace of the other one.
         bottleneck: Option<String>,
     },
+    /// It waits before it goes on, where the other one goes on or waits for several things at the same time.
+    WaitsInTurn {
+        /// The command that waits, where it is known.
+        command: Option<String>,
+    },
     /// It computes longer.
     Compute {
         /// The command that does most of it.

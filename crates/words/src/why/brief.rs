@@ -42,13 +42,14 @@ pub struct Part {
 /// Parts below this are left out.
 const SEEN: f64 = 0.05;
 
-/// The causes of the difference that the answer is about. Those that are called the same are one.
+/// The causes of the difference that the answer is about. Those that are called the same are one. What an experiment refuted is not known.
 fn parts(answer: &Answer, why: &Why) -> Vec<Part> {
     let pair = [&answer.slower, &answer.faster];
     let mut parts: Vec<Part> = Vec::new();
     let of_pair = |it: &&Finding| pair.contains(&&it.alternative) && pair.contains(&&it.against);
-    for finding in why.findings.iter().filter(of_pair).filter(|it| it.confirmed != Some(false)) {
-        let noun = if finding.cause == Cause::Unexplained { "not known" } else { noun(finding.cause) };
+    for finding in why.findings.iter().filter(of_pair) {
+        let unknown = finding.cause == Cause::Unexplained || finding.confirmed == Some(false);
+        let noun = if unknown { "not known" } else { noun(finding.cause) };
         // Of what the faster one loses, the share is below zero already.
         match parts.iter_mut().find(|part| part.noun == noun) {
             Some(part) => part.share += finding.share,

@@ -17,7 +17,7 @@ pub fn title(cause: Cause) -> &'static str {
         Cause::Startup => "start-up of programs",
         Cause::SmallIo => "small reads and writes",
         Cause::PipeCopy => "copying through pipes",
-        Cause::Overlap => "less overlap on other CPUs",
+        Cause::Overlap => "less at the same time",
         Cause::Compute => "computing",
         Cause::PageFaults => "memory, page faults",
         Cause::Files => "work with files",
@@ -105,6 +105,10 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         Cause::PipeCopy => of(
             "Leave out stages that only pass data on (cat FILE | X is X < FILE)",
             ", or cut the data down in the first stage.",
+        ),
+        Cause::Overlap if matches!(finding.fact, Some(Fact::WaitsInTurn { .. })) => of(
+            "Wait for independent things at the same time",
+            ": & and wait, xargs -P. Waiting takes no CPU.",
         ),
         Cause::Overlap => of(
             "Run independent parts at the same time",
@@ -239,6 +243,14 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             longer(&format!("takes {cost} longer to copy its data through pipes"), String::new())
         }
         Fact::Overlap { cpus, bottleneck } => overlap(&slow, &fast, *cpus, bottleneck.as_deref()),
+        Fact::WaitsInTurn { command } => Said {
+            what: format!(
+                "{fast} does several things at the same time, and {slow} waits{} before it goes on",
+                by(command, &slow)
+            ),
+            costs: Some("saves"),
+            more: String::new(),
+        },
         Fact::Compute { command, starts } => {
             let often = starts.map(|it| {
                 format!(", which it starts {}, and {fast} {}", often(it.here), fewer(it, often, "never"))

@@ -208,6 +208,7 @@ fn untestable(why: &Untestable) -> String {
             "every stage does something to the data, and its pipes hold all of it as they are"
         }
         Untestable::OneCpu => "there is one CPU, on which nothing overlaps",
+        Untestable::WaitsInTurn => "which waits depend on each other is not known from outside",
         Untestable::NoOtherCpu => "there is no other CPU",
         Untestable::AsManyProcesses => "both make as many processes, so there is none to put in",
         Untestable::ProgramMissing { program } => {

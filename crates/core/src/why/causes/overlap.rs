@@ -1,6 +1,8 @@
-//! The other one overlaps work on several CPUs.
+//! The other one overlaps work on several CPUs, or waits meanwhile.
 
-use super::definition::{BASE, Definition};
+use std::collections::BTreeMap;
+
+use super::definition::{About, BASE, Definition};
 use crate::trace::report::PathKind;
 use crate::why::experiments::line::Line;
 use crate::why::experiments::pipes::before_each;
@@ -17,14 +19,47 @@ pub(super) const DEFINITION: Definition = Definition {
         (Measure::Stages, |it| it.stages),
         (Measure::CpuTime, |it| it.cpu_s),
     ],
-    fact: |it| Fact::Overlap {
-        cpus: Pair { here: it.slow.parallelism(), there: it.fast.parallelism() },
-        bottleneck: it.fast.bottleneck.clone(),
-    },
+    fact,
     change,
     winnable_s: |it| one_cpu_s(it).unwrap_or(it.finding.seconds),
     ..BASE
 };
+
+fn fact(it: &About<'_>) -> Fact {
+    match waits_in_turn(it.accounts, it.seconds) {
+        Some(command) => Fact::WaitsInTurn { command },
+        None => Fact::Overlap {
+            cpus: Pair { here: it.slow.parallelism(), there: it.fast.parallelism() },
+            bottleneck: it.fast.bottleneck.clone(),
+        },
+    }
+}
+
+/// Who waits on the slower side's path, if that is what the other one overlaps: with other waits, which its path has not, or with what
+/// runs, which then loses nothing on one CPU.
+fn waits_in_turn((slow, fast): (&Account, &Account), seconds: f64) -> Option<Option<String>> {
+    let (mine, meanwhile) = (waits(slow), waits(fast));
+    let of = |waits: &BTreeMap<&str, f64>| waits.values().sum::<f64>();
+    let overlaps_waits = of(&mine) - of(&meanwhile) >= seconds * SOME;
+    let on_one_cpu_s = beside_path_s(fast) - of(&meanwhile);
+    let overlaps_running = of(&meanwhile) >= seconds * SOME && on_one_cpu_s < seconds * SOME;
+    if !overlaps_waits && !overlaps_running {
+        return None;
+    }
+    let longest = mine.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    Some(longest.map(|(command, _)| (*command).to_owned()))
+}
+
+/// By command: waits on the path of a kind that many can have at the same time.
+fn waits(account: &Account) -> BTreeMap<&str, f64> {
+    let wanted =
+        |kind| matches!(kind, PathKind::Sleep | PathKind::Network | PathKind::Disk | PathKind::WriteBack);
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in account.critical_path.iter().filter(|row| wanted(row.kind)) {
+        *sums.entry(row.command.program()).or_default() += row.seconds;
+    }
+    sums
+}
 
 /// The smallest pipe, bytes: one page of most machines; where pages are larger the kernel rounds it up.
 const SMALLEST: u64 = 4096;
@@ -35,6 +70,9 @@ const LARGER: f64 = 2.0;
 /// time, it then does one after the other. Where more of it overlaps, for both do, what makes the stages of one wait for
 /// each other more; and where nothing does that, one CPU all the same.
 fn change(it: &ExperimentContext<'_>) -> Result<Change, Untestable> {
+    if matches!(it.finding.fact, Some(Fact::WaitsInTurn { .. })) {
+        return Err(Untestable::WaitsInTurn);
+    }
     if it.machine.cpus.len() < 2 {
         return Err(Untestable::OneCpu);
     }

@@ -177,6 +177,8 @@ pub enum Untestable {
     },
     /// There is one CPU, on which nothing overlaps.
     OneCpu,
+    /// What is waited for can be put one after the other by whoever wrote the command only.
+    WaitsInTurn,
     /// There is no other CPU.
     NoOtherCpu,
     /// Both make as many processes.

@@ -211,6 +211,36 @@ fn overlap_lost_to_ones_own_processes() {
     first(crowd(0.001), crowd(0.05), Cause::Overlap, 0.049);
 }
 
+/// Four sleeps one after the other, and the same with one on the path.
+#[test]
+fn waits_at_the_same_time_are_overlap() {
+    let sleeps = |on_path: u8| {
+        let seconds = 0.05 * f64::from(on_path);
+        common().waits("sleep", PathKind::Sleep, None, seconds).blocks("sleep", Wait::Timer, 0.2)
+    };
+    let finding = first(sleeps(1), sleeps(4), Cause::Overlap, 0.15);
+    assert_eq!(finding.fact, Some(Fact::WaitsInTurn { command: Some("sleep".to_owned()) }));
+    // Whoever does something else meanwhile has no sleep on its path.
+    let finding = first(sleeps(0), sleeps(1), Cause::Overlap, 0.05);
+    assert_eq!(finding.fact, Some(Fact::WaitsInTurn { command: Some("sleep".to_owned()) }));
+}
+
+/// The sleep is on both paths, and one side computes meanwhile.
+#[test]
+fn running_beside_a_wait_is_overlap_that_one_cpu_does_not_take_away() {
+    let asleep = || common().waits("sleep", PathKind::Sleep, None, 0.1).blocks("sleep", Wait::Timer, 0.1);
+    let a = asleep().beside("sort", WorkKind::User, 0.05, 0);
+    let finding = first(a, asleep().runs("sort", WorkKind::User, 0.05, 0), Cause::Overlap, 0.05);
+    assert_eq!(finding.fact, Some(Fact::WaitsInTurn { command: Some("sleep".to_owned()) }));
+}
+
+#[test]
+fn timers_of_others_than_the_path_waits_for_are_no_overlap() {
+    let a = common().blocks("runtime", Wait::Timer, 1.0);
+    let b = common().waits("sleep", PathKind::Sleep, None, 0.05).blocks("sleep", Wait::Timer, 0.05);
+    first(a, b, Cause::Sleep, 0.05);
+}
+
 #[test]
 fn compute() {
     let finding = first(common(), common().runs("awk", WorkKind::User, 0.05, 0), Cause::Compute, 0.05);

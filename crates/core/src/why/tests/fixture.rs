@@ -11,7 +11,7 @@ use crate::trace::counts::OwnCost;
 use crate::trace::event::FileKind;
 use crate::trace::report::{
     Cause as Wait, CommandRow, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow, TransferRow,
-    TreeRow, WorkKind, WorkRow,
+    TreeRow, WaitRow, WorkKind, WorkRow,
 };
 use crate::why::report::{Traced, TracedBatch};
 use crate::why::{ExplainInput, Why, explain};
@@ -232,6 +232,7 @@ fn run(alternative: usize, round: u32, report: &TraceReport) -> Traced {
         row.but_for_affinity_s *= factor;
     }
     report.work.iter_mut().for_each(|row| row.seconds *= factor);
+    report.waits.iter_mut().for_each(|row| row.seconds *= factor);
     Traced { alternative, round, report, own: OwnCost::default() }
 }
 
@@ -274,6 +275,13 @@ impl Trace {
     ) -> Self {
         self.0.wall_s += seconds;
         self.0.critical_path.push(path(command, kind, what, seconds));
+        self
+    }
+
+    /// How long all of a command wait, on the path and beside it.
+    pub(in crate::why) fn blocks(mut self, command: &str, cause: Wait, seconds: f64) -> Self {
+        let command = CommandName::read(command);
+        self.0.waits.push(WaitRow { command, cause, peer: None, seconds, count: 1, unfinished: 0 });
         self
     }
 
