@@ -283,6 +283,9 @@ pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Ve
 const WHOLE: f64 = 10.0;
 const LONGEST: f64 = 15.0;
 
+/// What is left of a difference below this is not worth a word.
+const SEEN: f64 = 0.05;
+
 /// What a difference is made of, on a line, each part with a bar that draws its number; small parts, and what there is no room for, are the
 /// rest. Below zero, it works against the difference, and its bar has another shade.
 fn made_of(parts: &[Part], look: &Look) -> Option<String> {

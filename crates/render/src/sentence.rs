@@ -211,7 +211,7 @@ impl<'a> Teller<'a> {
                 let ratio = times(c.time());
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
                 let work = self.work(c, load);
-                let (known, more) = (self.less_work(c, work), self.more_rounds(c, load));
+                let (known, more) = (self.less_work(c, work), self.more_rounds(&[(load, c)]));
                 let sooner = if work.is_none() && self.may_run_at_once(load) { AT_ONCE } else { "" };
                 format!("undecided after {}{place}: {so_far}; {known}{more}{sooner}", rounds(c.rounds))
             }
@@ -260,16 +260,19 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn more_rounds(&self, c: &Comparison, load: u32) -> String {
-        let Some(needed) = c.rounds_needed else {
+    /// What more rounds would bring. Every load has rounds of its own, which take their own time.
+    fn more_rounds(&self, undecided: &[(u32, &Comparison)]) -> String {
+        let needed = |(load, c): &(u32, &Comparison)| Some((*load, c.rounds_needed?));
+        let needed: Option<Vec<(u32, u32)>> = undecided.iter().map(needed).collect();
+        let Some(needed) = needed else {
             return "how many more rounds would tell is not known".to_owned();
         };
-        let rounds = if needed == 1 { "1 more round".to_owned() } else { format!("{needed} more rounds") };
-        let plan = &self.record.plan;
-        if plan.rounds.fixed {
+        let most = needed.iter().map(|(_, rounds)| *rounds).max().unwrap_or(1);
+        let rounds = if most == 1 { "1 more round".to_owned() } else { format!("{most} more rounds") };
+        if self.record.plan.rounds.fixed {
             return format!("about {rounds} would tell (raise --runs)");
         }
-        let more_s = f64::from(needed) * self.round_s(load);
+        let more_s: f64 = needed.iter().map(|(load, rounds)| f64::from(*rounds) * self.round_s(*load)).sum();
         format!("about {rounds} would tell ({}; raise --max-time)", duration(more_s))
     }
 
@@ -294,12 +297,11 @@ impl<'a> Teller<'a> {
         format!("no winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
     }
 
-    /// What more time would bring, at the undecided load that needs most of it.
+    /// What more time would bring where loads are undecided.
     fn more_time(&self, story: &Story) -> Option<String> {
-        let undecided = || story.iter().filter(|(_, c)| c.verdict == Verdict::Undecided);
-        let most = undecided().filter_map(|(_, c)| c.rounds_needed).max();
-        let (load, hardest) = undecided().find(|(_, c)| c.rounds_needed == most)?;
-        Some(self.more_rounds(hardest, *load))
+        let undecided = story.iter().filter(|(_, c)| c.verdict == Verdict::Undecided);
+        let undecided: Vec<_> = undecided.copied().collect();
+        (!undecided.is_empty()).then(|| self.more_rounds(&undecided))
     }
 
     /// "the same within 2% at 10 copies, undecided alone and at 100 copies".

@@ -120,6 +120,16 @@ fn no_winner_at_any_load() {
     );
 }
 
+/// Every load has rounds of its own.
+#[test]
+fn more_time_of_several_loads_is_that_of_all() {
+    let mut made = pair(&[(1, 1.0, Undecided), (10, 0.99, Undecided)]);
+    let text = said(&made);
+    assert!(text.ends_with("about 30 more rounds would tell (2 min; raise --max-time)."), "{text}");
+    made.analysis.levels[1].comparisons[0].rounds_needed = None;
+    assert!(said(&made).ends_with("how many more rounds would tell is not known."), "{}", said(&made));
+}
+
 #[test]
 fn one_command_over_levels() {
     let mut made = record(&[("base", "base")], Loads::Fixed(vec![1, 10]));
