@@ -114,6 +114,14 @@ fn nobody_is_accused_without_cause() {
     ]);
     assert!(read(&record, 1)[0] > 10 * read(&record, 0)[0], "{:#}", record["batches"]);
     assert!(warned(&record, "reads_far_less").is_empty(), "{:#}", record["warnings"]);
+    // A program that starts for every file reads its libraries' headers as often.
+    std::fs::create_dir(place.path("many")).unwrap();
+    for number in 0..600 {
+        std::fs::write(place.path(&format!("many/{number}")), "a line\n").unwrap();
+    }
+    let record = unaccused(&["cat many/*", "find many -type f -exec cat {} ';'"]);
+    assert!(read(&record, 1)[0] > 20 * read(&record, 0)[0], "{:#}", record["batches"]);
+    assert!(warned(&record, "reads_far_less").is_empty(), "{:#}", record["warnings"]);
     // Only the first run of a command has the work to do, wherever it writes.
     let record = unaccused(&["--no-check-output", "test -e done || cat big | tee done", "cat big"]);
     let destinations = &record["trials"][0]["destinations"];

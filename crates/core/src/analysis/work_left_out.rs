@@ -12,6 +12,9 @@ use crate::warning::Caution;
 const ALIKE: f64 = 0.02;
 /// Less than this part of what the other one reads is far less.
 const FAR_LESS: f64 = 0.25;
+/// Bytes of a read, on average, while a program is loaded: headers of some hundred bytes of the program and of each of its libraries
+/// (64, 784 and 832 in glibc's loader). Data is read in larger pieces, or byte by byte.
+const LOADS: std::ops::Range<f64> = 128.0..2048.0;
 
 pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
     let mut warnings: Vec<Caution> = does_less_unread(context);
@@ -60,11 +63,12 @@ fn reads_far_less(context: &Context<'_>, level: &Level, comparison: &Comparison)
         Some(context.levels.get(&level.load)?.get(&Arm::Alternative(index))?.values().copied().collect())
     };
     // The kernel counts for every batch or for none.
-    let read = |batches: &[&Batch]| {
-        let a_copy = |io: Io, batch: &Batch| io.read_bytes as f64 / batch.copies.len() as f64;
+    let count = |batches: &[&Batch], of: fn(Io) -> u64| {
         batches.first()?.io?;
+        let a_copy = |io: Io, batch: &Batch| of(io) as f64 / batch.copies.len() as f64;
         Some(median_of(batches, |batch| batch.io.map_or(0.0, |io| a_copy(io, batch))))
     };
+    let read = |batches: &[&Batch]| count(batches, |io| io.read_bytes);
     let (of_winner, of_loser) = (batches(winner)?, batches(loser)?);
     let held = |batch: &Batch| batch.copies.max_rss_bytes.iter().copied().max().unwrap_or(0) as f64;
     let (little, much) = (read(&of_winner)?, read(&of_loser)?);
@@ -74,6 +78,11 @@ fn reads_far_less(context: &Context<'_>, level: &Level, comparison: &Comparison)
     let far_less = little / FAR_LESS + median_of(&of_winner, held) <= much / stages as f64;
     // The loser reads something again and again, as a shell does that reads line by line.
     let all = alternatives.get(winner)?.named_bytes.is_some_and(|named| little >= named as f64);
+    // Both write as much, and what the loser reads more is what programs are loaded with.
+    let more = |of: fn(Io) -> u64| Some(count(&of_loser, of)? - count(&of_winner, of)?);
+    let piece = (much - little) / more(|io| io.reads)?;
+    let writes = |batches| count(batches, |io| io.write_bytes);
+    let loads = writes(&of_winner)? == writes(&of_loser)? && LOADS.contains(&piece);
     // Who prints nothing does not look where it would go.
     let trials = &context.measured.trials;
     let prints = trials.iter().find(|trial| trial.alternative == winner).is_none_or(|it| it.stdout_bytes > 0);
@@ -82,7 +91,7 @@ fn reads_far_less(context: &Context<'_>, level: &Level, comparison: &Comparison)
         Output::Auto => prints && trials.iter().all(|trial| trial.destinations.is_none()),
         Output::Pipe | Output::Inherit | Output::File(_) => false,
     };
-    (far_less && !all).then(|| Caution::ReadsFarLess {
+    (far_less && !all && !loads).then(|| Caution::ReadsFarLess {
         winner: context.name(winner).to_owned(),
         loser: context.name(loser).to_owned(),
         winner_bytes: little.round() as u64,

@@ -85,6 +85,8 @@ fn a_winner_that_reads_far_less_may_leave_out_work() {
     };
     // It may have mapped all of it.
     silent(&|f| f.each(BASE, |batch| batch.copies.max_rss_bytes.fill(11 << 20)));
+    // It starts a program for every file: many small reads more.
+    silent(&|f| f.each(OTHER, |batch| batch.io.as_mut().unwrap().reads = 10 << 10));
     // Twelve stages of a pipeline hand it on.
     silent(&|f| f.plan.alternatives[1].command = "cat x | ".repeat(11) + "wc");
     // It reads all that it names, and the loser reads that more than once.
