@@ -98,6 +98,15 @@ pub enum Caution {
     },
     /// Span and work come from copies that arrived by the clock, perhaps while others ran.
     SpanByTheClock,
+    /// Copies start faster than they end, so that each waits longer than the one before.
+    RateNotKept {
+        /// The alternative.
+        alternative: String,
+        /// Starts a second that were asked for.
+        rate_per_s: f64,
+        /// Copies that ended a second, to the end of the last one.
+        ended_per_s: f64,
+    },
     /// No level ran one copy alone, so the span holds waiting for the CPU.
     SpanUnderLoad {
         /// The lowest load.

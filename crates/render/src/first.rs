@@ -137,7 +137,8 @@ pub(super) fn of_level(
         };
         if row.timed_out > 0 { format!(">= {number}") } else { number }
     };
-    let mut times = vec![Column::of(format!("time {}", scale.name), rows, time)];
+    let what = if batch { "time" } else { "latency" };
+    let mut times = vec![Column::of(format!("{what} {}", scale.name), rows, time)];
     if rows.iter().any(|row| ends(row).0.is_some()) {
         times.push(Column::of("interval", rows, |row| {
             let (low, high) = ends(row);
@@ -169,8 +170,8 @@ pub(super) fn of_level(
         let mark = |row: &LevelResult| (mark(0, look.unicode), typical(record, row));
         let drawn = |row: &&LevelResult| over_band(picture, noise, values(row), &[mark(row)], look);
         let header = match noise {
-            Some(_) => format!("time, noise {}", strip::shade(look)),
-            None => "time, drawn".to_owned(),
+            Some(_) => format!("{what}, noise {}", strip::shade(look)),
+            None => format!("{what}, drawn"),
         };
         groups.push(Group::new("time, drawn", vec![Column::of(header, rows, drawn)]));
     }

@@ -1,7 +1,7 @@
 //! The tables of a record: one per level, and one over all levels.
 
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
-use whyfaster_core::plan::Mode;
+use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::Record;
 use whyfaster_core::stats::Estimate;
 use whyfaster_core::verdict::{Ratio, Verdict};
@@ -212,9 +212,10 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
 
 /// The loads that were asked for or measured, rising.
 pub fn loads(record: &Record) -> Vec<u32> {
-    let asked = match &record.plan.loads {
-        whyfaster_core::plan::Loads::Fixed(loads) => loads.as_slice(),
-        whyfaster_core::plan::Loads::Auto => &[],
+    let asked = match (&record.plan.loads, record.plan.mode) {
+        // Copies come by the clock: there is one level, whatever its load.
+        (_, Mode::Open { .. }) | (Loads::Auto, _) => &[],
+        (Loads::Fixed(loads), _) => loads.as_slice(),
     };
     let mut loads: Vec<u32> =
         record.analysis.levels.iter().map(|level| level.load).chain(asked.iter().copied()).collect();

@@ -7,6 +7,7 @@ use whyfaster_core::sample::Arm;
 
 use super::missing;
 use super::phrases::{count, list};
+use super::units::{digits, duration};
 
 /// What is about to run, in one sentence, with the runs that are not asked for by name.
 pub fn announcement(plan: &Plan) -> String {
@@ -21,7 +22,7 @@ pub fn announcement(plan: &Plan) -> String {
         }
         (false, _) => format!("timed runs{of}, until each verdict is clear"),
     };
-    let parts = [loads(plan), setups(plan), warm_ups(plan), besides(plan)];
+    let parts = [loads(plan), arrivals(plan), setups(plan), warm_ups(plan), besides(plan)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("plan: {rounds}{}", parts.concat())
 }
@@ -38,6 +39,17 @@ fn loads(plan: &Plan) -> Option<String> {
     }
 }
 
+/// What a run is, where it is more than a copy.
+fn arrivals(plan: &Plan) -> Option<String> {
+    match plan.mode {
+        Mode::Batch => None,
+        Mode::Closed { duration_s } => Some(format!("; a run is a closed loop for {}", duration(duration_s))),
+        Mode::Open { rate_per_s, duration_s } => {
+            Some(format!("; a run is {} starts a second for {}", digits(rate_per_s), duration(duration_s)))
+        }
+    }
+}
+
 fn setups(plan: &Plan) -> Option<String> {
     let block = plan.rounds_per_setup?;
     let runs = if block == 1 { "run".to_owned() } else { format!("{block} runs") };
@@ -50,8 +62,13 @@ fn warm_ups(plan: &Plan) -> Option<String> {
         .then(|| format!("; {} of each {each}", count(plan.warmup.into(), "warm-up run", "warm-up runs")))
 }
 
+/// Whether a difference would be explained: of copies that come by the clock none is.
+fn explains(plan: &Plan) -> bool {
+    plan.explain.is_some() && !matches!(plan.mode, Mode::Open { .. })
+}
+
 fn besides(plan: &Plan) -> Option<String> {
-    let observed = plan.explain.is_some().then(|| "observed runs where they differ".to_owned());
+    let observed = explains(plan).then(|| "observed runs where they differ".to_owned());
     if !plan.extra_runs() {
         return Some(
             observed.map_or_else(|| "; nothing else runs".to_owned(), |runs| format!("; besides: {runs}")),
@@ -93,7 +110,7 @@ pub fn rehearsal(plan: &Plan, planned: &[Rehearsed], left_out: &[NotMeasured]) -
             if plan.alternatives.len() > 1 { "each verdict is clear" } else { "enough time has passed" };
         lines.push(format!("... and further rounds until {until}"));
     }
-    if plan.explain.is_some() && plan.alternatives.len() > 1 {
+    if explains(plan) && plan.alternatives.len() > 1 {
         lines.push("... and, where they differ, observed runs and experiments".to_owned());
     }
     lines.join("\n") + "\n"

@@ -6,6 +6,7 @@ use whyfaster_core::warning::{Caution, Place, Setting, Warning};
 
 use super::check;
 use super::phrases::{Naming, Pair, at, count, list, percent};
+use super::units::digits;
 
 const OTHER_LOAD: &str =
     "stop other work on this machine, or leave it CPUs of its own with --pin, and measure again";
@@ -72,6 +73,15 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         Caution::SpanByTheClock => (
             "span and work were taken from copies that arrived by the clock, perhaps beside others".to_owned(),
             "measure once in batch mode at --load 1 for the span of one copy alone",
+        ),
+        Caution::RateNotKept { alternative, rate_per_s, ended_per_s } => (
+            format!(
+                "'{}' ends {} copies a second, and {} start: they queue up, and the longer it is measured, the longer its latency",
+                name(alternative),
+                digits(*ended_per_s),
+                digits(*rate_per_s)
+            ),
+            "use a lower --rate: latencies of a rate that is not kept say nothing but that",
         ),
         Caution::SpanUnderLoad { load } => (
             format!(

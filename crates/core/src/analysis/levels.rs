@@ -15,7 +15,9 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
     let work = median_of(batches, |batch| batch.work_s() / batch.copies.len() as f64);
     let (user, system) = split(work, batches);
     let latency = latency(batches);
-    let span = context.alone(index).map(|alone| alone.span_s);
+    // Of copies that run beside others the span holds waiting, and says nothing of how much longer they take.
+    let span = context.alone.get(index).copied().flatten().filter(|(load, _)| *load == 1);
+    let span = span.map(|(_, alone)| alone.span_s);
     LevelResult {
         alternative: context.name(index).to_owned(),
         rounds: u32::try_from(batches.len()).unwrap_or(u32::MAX),

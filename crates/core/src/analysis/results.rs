@@ -195,7 +195,7 @@ pub struct LevelResult {
     pub share: f64,
     /// Latency of a copy over all rounds.
     pub latency_s: Latency,
-    /// Median latency over the span.
+    /// Median latency over the span; `None` where no copy was measured alone.
     pub slowdown: Option<f64>,
     /// Largest over smallest latency within a round (median over rounds).
     pub fairness: Option<f64>,

@@ -2,10 +2,13 @@
 
 use super::compare;
 use super::context::Context;
-use super::results::{Analysis, Comparison, Floor, Level};
+use super::results::{Analysis, Comparison, Floor, Level, LevelResult};
+use super::rounds::median_of;
 use crate::crossover;
 use crate::plan::Mode;
 use crate::reason;
+use crate::sample::{Arm, Batch};
+use crate::stats::quantile;
 use crate::verdict::Verdict;
 use crate::warning::{Caution, Place};
 
@@ -15,6 +18,7 @@ const LAYOUT: f64 = 0.01;
 pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
     let mut warnings = Vec::new();
     warnings.extend(floor_off(context, analysis));
+    warnings.extend(rates_not_kept(context, analysis));
     warnings.extend(span_under_load(context));
     warnings.extend(single_rounds(context, analysis));
     for index in context.others() {
@@ -65,6 +69,34 @@ fn span_under_load(context: &Context<'_>) -> Option<Caution> {
     }
     let lowest = context.alone.iter().flatten().map(|(load, _)| *load).max().filter(|&load| load > 1)?;
     Some(Caution::SpanUnderLoad { load: lowest })
+}
+
+/// The last quarter of the copies took so many times as long as the first one where they queue up.
+const QUEUES_UP: f64 = 2.0;
+/// Copies that end at this part of the rate or more keep it.
+const KEPT: f64 = 0.95;
+
+/// Alternatives whose copies come faster than they end. A long copy alone also ends late, so both must be: few ends, and longer and longer waits.
+fn rates_not_kept(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
+    let Mode::Open { rate_per_s, .. } = context.mode() else { return Vec::new() };
+    let arms = context.levels.values().next();
+    let grows = |batch: &Batch| {
+        let walls = &batch.copies.wall_s;
+        let quarter = (walls.len() / 4).max(1);
+        let of = |walls: &[f64]| quantile::median(walls).unwrap_or(f64::NAN);
+        of(&walls[walls.len() - quarter..]) / of(&walls[..quarter])
+    };
+    let caution = |result: &LevelResult| {
+        let index = context.alternatives().find(|&index| context.name(index) == result.alternative)?;
+        let batches: Vec<&Batch> = arms?.get(&Arm::Alternative(index))?.values().copied().collect();
+        let queues = median_of(&batches, grows) >= QUEUES_UP;
+        (queues && result.throughput_per_s < rate_per_s * KEPT).then(|| Caution::RateNotKept {
+            alternative: result.alternative.clone(),
+            rate_per_s,
+            ended_per_s: result.throughput_per_s,
+        })
+    };
+    analysis.levels.iter().flat_map(|level| &level.results).filter_map(caution).collect()
 }
 
 fn single_rounds(context: &Context<'_>, analysis: &Analysis) -> Option<Caution> {

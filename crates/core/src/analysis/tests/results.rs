@@ -5,6 +5,7 @@ use crate::analysis::time_of;
 use crate::plan::Mode;
 use crate::sample::SchedAccount;
 use crate::verdict::Verdict;
+use crate::warning::{Caution, Warning};
 
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} is not {b}");
@@ -128,7 +129,30 @@ fn open_mode_has_latencies_and_no_bound() {
     let analysis = fixture.analyse();
     close(comparison(&analysis, 0).ratio, 2.0);
     assert_eq!(level(&analysis, 0).results[0].bound, None);
+    assert_eq!(level(&analysis, 0).results[0].slowdown, None, "none ran alone");
     assert_eq!(analysis.crossovers[0].predicted_load, None);
+}
+
+/// Ten starts a second for two seconds: copies that queue up take longer and longer, long ones end late and no later.
+#[test]
+fn a_rate_that_is_not_kept_is_said() {
+    let mut fixture = Fixture::two(&[1], 9, |_, _, _| (2.2, 0.2));
+    fixture.plan.mode = Mode::Open { rate_per_s: 10.0, duration_s: 2.0 };
+    for batch in &mut fixture.batches {
+        batch.copies = super::fixture::batch(20, batch.arm, 0, 1.0, 0.2).copies;
+        batch.load = 0;
+        batch.makespan_s = 4.0;
+        if batch.arm == OTHER {
+            batch.copies.wall_s = (1..=20).map(|copy| 0.1 * f64::from(copy)).collect();
+        }
+    }
+    let of = |it: &Warning| match it.caution.as_ref()? {
+        Caution::RateNotKept { alternative, ended_per_s, .. } => Some((alternative.clone(), *ended_per_s)),
+        _ => None,
+    };
+    let analysis = fixture.analyse();
+    let said: Vec<_> = analysis.warnings.iter().filter_map(of).collect();
+    assert_eq!(said, [("other".to_owned(), 5.0)]);
 }
 
 #[test]
