@@ -40,6 +40,8 @@ pub struct Progress {
     baseline: usize,
     names: Names,
     begun: Instant,
+    /// The time that was asked for, seconds: nothing begins that would end after it.
+    most_s: Option<f64>,
     /// When something was last shown, since `begun`.
     shown: Option<Duration>,
     course: Course,
@@ -112,6 +114,7 @@ impl Progress {
             alternatives,
             baseline: plan.map_or(0, |plan| plan.baseline),
             begun: Instant::now(),
+            most_s: plan.map(|plan| &plan.rounds).filter(|it| it.max_time_hard).map(|it| it.max_time_s),
             shown: None,
             course: Course::default(),
             levels: false,
@@ -145,7 +148,8 @@ impl Progress {
             Event::Finished => return self.finish(),
             _ => {}
         }
-        let left_s = left_s(event);
+        let most_s = self.most_s.map_or(f64::INFINITY, |most_s| (most_s - now.as_secs_f64()).max(0.0));
+        let left_s = left_s(event).map(|left_s| left_s.min(most_s));
         let share = match left_s {
             Some(left_s) => self.course.advance(now.as_secs_f64(), left_s),
             None => self.course.share(),
@@ -424,6 +428,18 @@ mod tests {
                  whyfaster: 22% done, 1 min 20 s left; {answer}; round 40 of 40: {doing}\n"
             )
         );
+    }
+
+    #[test]
+    fn no_more_is_left_than_was_asked_for() {
+        let (mut progress, written) = plain();
+        progress.most_s = Some(30.0);
+        for seconds in [10, 29, 45] {
+            progress.on_at(&batch(seconds, Arm::Alternative(1), 0.1), Duration::from_secs(seconds.into()));
+        }
+        let text = written.text();
+        let left: Vec<&str> = text.lines().map(|line| line.split([',', ';']).nth(1).unwrap()).collect();
+        assert_eq!(left, [" 20 s left", " 1.0 s left", " 0.0 s left"], "{text}");
     }
 
     #[test]
