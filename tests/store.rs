@@ -56,7 +56,8 @@ fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
     let node0 = &place.listed(&["--host", "node0"])[0];
     let document = place.run(&["store", "get", &node0["id"].to_string()]).ok().out;
     assert_eq!(document, place.read("lists/node0.json"));
-    place.run(&["store", "remove", &node0["id"].to_string()]).ok();
+    // What is there is removed, whatever is named before it.
+    place.run(&["store", "remove", "4711", &node0["id"].to_string()]).expect_error(1, &["no record 4711"]);
     assert_eq!(place.listed(&[]).len(), 29);
     let report = place.run(&["fleet", "report"]).ok().flowing();
     assert!(report.contains("23 machines"), "{report}");

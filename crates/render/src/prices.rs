@@ -15,7 +15,7 @@ use super::names::Names;
 use super::notes;
 use super::price_chart::{bars, chart, standing};
 use super::price_sentences::sentences;
-use super::section::{by_reason, paragraphs};
+use super::section::{by_reason, no_room, paragraphs};
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
@@ -40,10 +40,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         lines.push(tone(Tone::Strong, &for_look(group, look)));
         let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, blocks(&rows));
         lines.extend(table);
-        if !left_out.is_empty() {
-            let missing = format!("(no room for: {}; --json has everything)", left_out.join(", "));
-            lines.extend(wrap_indented(&tone(Tone::Quiet, &missing), look.width, 2));
-        }
+        lines.extend(no_room(&left_out, look));
     }
     if list.prices.iter().any(|price| price.is_measured()) {
         lines.extend(wrap(&tone(Tone::Quiet, &legend(list, look)), look.width, 2));

@@ -19,11 +19,16 @@ pub(super) fn section(title: &str, grid: Grid, hidden: usize, look: &Look) -> Ve
     let Drawn { lines: table, left_out } = grid.with_values().draw(look.width, 2);
     lines.extend(table);
     lines.extend(left(hidden, look));
-    if !left_out.is_empty() {
-        let text = format!("(no room for: {}; --json has everything)", left_out.join(", "));
-        lines.extend(quiet(&text, look));
-    }
+    lines.extend(no_room(&left_out, look));
     lines
+}
+
+/// Which columns are not shown.
+pub(super) fn no_room(left_out: &[&str], look: &Look) -> Vec<String> {
+    match left_out {
+        [] => Vec::new(),
+        _ => quiet(&format!("(no room for: {}; --json has everything)", left_out.join(", ")), look),
+    }
 }
 
 /// How many rows are not shown.

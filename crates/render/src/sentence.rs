@@ -273,14 +273,21 @@ impl<'a> Teller<'a> {
             return format!("about {rounds} would tell (raise --runs)");
         }
         let more_s: f64 = needed.iter().map(|(load, rounds)| f64::from(*rounds) * self.round_s(*load)).sum();
-        format!("about {rounds} would tell ({}; raise --max-time)", duration(more_s))
+        let all_made = needed.iter().all(|(load, _)| self.rounds(*load) >= self.record.plan.rounds.max);
+        let option = if all_made { "--max-runs" } else { "--max-time" };
+        format!("about {rounds} would tell ({}; raise {option})", duration(more_s))
+    }
+
+    /// Rounds that ran at a load.
+    fn rounds(&self, load: u32) -> u32 {
+        let batches = self.record.batches.iter().filter(|batch| batch.load == load);
+        batches.map(|batch| batch.round + 1).max().unwrap_or(0)
     }
 
     /// What a round took at a load, about.
     fn round_s(&self, load: u32) -> f64 {
-        let batches = || self.record.batches.iter().filter(move |batch| batch.load == load);
-        let rounds = batches().map(|batch| batch.round + 1).max().unwrap_or(1);
-        batches().map(|batch| batch.makespan_s).sum::<f64>() / f64::from(rounds)
+        let batches = self.record.batches.iter().filter(|batch| batch.load == load);
+        batches.map(|batch| batch.makespan_s).sum::<f64>() / f64::from(self.rounds(load).max(1))
     }
 
     fn no_winner(&self, story: &Story) -> String {

@@ -47,6 +47,13 @@ fn one_level() {
 }
 
 #[test]
+fn a_largest_number_of_rounds_is_raised() {
+    let mut record = pair(&[(1, 0.98, Undecided)]);
+    record.plan.rounds.max = record.batches.iter().map(|batch| batch.round + 1).max().unwrap();
+    assert!(said(&record).ends_with("raise --max-runs)."), "{}", said(&record));
+}
+
+#[test]
 fn a_fixed_number_of_rounds_is_raised_by_runs() {
     let mut record = pair(&[(1, 0.98, Undecided)]);
     record.plan.rounds.fixed = true;

@@ -26,7 +26,7 @@ pub(super) fn at(place: &Place) -> String {
 }
 
 /// "a, b and c".
-pub(super) fn list(parts: &[String]) -> String {
+pub fn list(parts: &[String]) -> String {
     match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         Some((last, _)) => last.clone(),

@@ -74,7 +74,8 @@ impl Arrivals {
         self.starts_per_1000_s().map(|starts| starts as f64 / 1000.0)
     }
 
-    fn of(mode: Mode) -> Option<Self> {
+    /// How the copies of a mode come.
+    pub fn of(mode: Mode) -> Option<Self> {
         match mode {
             Mode::Batch => None,
             Mode::Closed { .. } => Some(Self::Closed),

@@ -8,7 +8,7 @@ use lz4_flex::frame::{BlockMode, FrameDecoder, FrameEncoder, FrameInfo};
 use sha2::{Digest, Sha256};
 use whyfaster_core::analysis::LevelResult;
 use whyfaster_core::fleet::effects::Answer;
-use whyfaster_core::fleet::questions::{self, Question};
+use whyfaster_core::fleet::questions::{self, Arrivals, Question};
 use whyfaster_core::host::HostFacts;
 use whyfaster_core::plan::Alternative;
 use whyfaster_core::price::fingerprint::Facts;
@@ -206,7 +206,12 @@ fn comparison(record: &Record) -> Result<Entry, String> {
     entry.machine = machine(&record.host.before);
     entry.facts = questions::facts(&record.host.before);
     let alternatives = &record.plan.alternatives;
-    entry.about = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+    entry.about = match Arrivals::of(record.plan.mode).map(|it| (it.mode(), it.starts_per_s())) {
+        None => names,
+        Some((mode, None)) => format!("{mode}: {names}"),
+        Some((mode, Some(starts))) => format!("{mode} at {starts}/s: {names}"),
+    };
     record.tool_version.clone_into(&mut entry.tool_version);
     entry.rows.push(rows(&ALTERNATIVE, alternatives.iter().enumerate().map(alternative)));
     let number = |name: &str| alternatives.iter().position(|it| it.name == name);

@@ -245,13 +245,14 @@ fn get(args: &StoreGetArgs) -> anyhow::Result<Exit> {
 fn remove(args: &StoreRemoveArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
     let mut database = Database::open(&address)?;
+    let mut missing = None;
     for record in &args.records {
-        if !database.remove(*record)? {
-            return Err(absent(*record, &address).into());
+        match database.remove(*record)? {
+            true => store::to_stdout(format!("removed record {record}\n").as_bytes())?,
+            false => missing = missing.or(Some(*record)),
         }
-        store::to_stdout(format!("removed record {record}\n").as_bytes())?;
     }
-    Ok(Exit::Ok)
+    missing.map_or(Ok(Exit::Ok), |record| Err(absent(record, &address).into()))
 }
 
 fn absent(record: i64, address: &Address) -> Failure {

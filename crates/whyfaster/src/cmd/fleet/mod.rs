@@ -23,6 +23,7 @@ use whyfaster_store::database::{Address, Asked, Chosen, Database, Moment};
 use whyfaster_store::{Recorded, Refused};
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
+use whyfaster_words::phrases::list;
 
 use self::files::{Table, Written};
 use super::{elsewhere, joined, results};
@@ -167,10 +168,7 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     let Comparisons { answered, counted } = comparisons;
     let asked = answered.iter().map(|it| it.report.machines.len());
     let machines = fleet.machines.len();
-    enough(
-        asked.chain(counted.iter().map(|it| it.machines)).fold(machines, usize::max),
-        args.files.is_empty(),
-    )?;
+    enough(asked.chain(counted.iter().map(|it| it.machines)).fold(machines, usize::max), args)?;
     let report = Report { schema: REPORT, prices, comparisons: answered, counted, not_read };
     let exit = gate::report(args, report.prices.as_ref(), &report.comparisons, &report.counted)?;
     let behind = report_files(args, &fleet, &report, &outputs, &look)?;
@@ -421,14 +419,31 @@ fn names(fleet: &Fleet) -> String {
     format!("{}{more}", names.join(", "))
 }
 
+/// Which records of the store are meant, where not all are.
+fn which(args: &FleetReportArgs) -> String {
+    let chosen = &args.chosen;
+    let named = |option: &str, value: &str| format!("{option} '{value}'");
+    let dates = [chosen.since.map(|_| "--since".to_owned()), chosen.until.map(|_| "--until".to_owned())];
+    let options: Vec<String> = chosen
+        .label
+        .iter()
+        .map(|it| named("--label", it))
+        .chain(args.only.iter().map(|it| named("--only", it)))
+        .chain(chosen.hosts.iter().map(|it| named("--host", it)))
+        .chain(dates.into_iter().flatten())
+        .collect();
+    if options.is_empty() { String::new() } else { format!(" for {}", list(&options)) }
+}
+
 const ONE: &str = "one machine is no fleet: at least two must have answered the same question";
 
-fn enough(machines: usize, stored: bool) -> Result<(), Failure> {
-    let (message, hint) = match (machines, stored) {
-        (0, true) => (
-            "the store holds neither prices nor a comparison of two commands that fit",
-            "'whyfaster store list' shows what there is",
-        ),
+fn enough(machines: usize, args: &FleetReportArgs) -> Result<(), Failure> {
+    let (message, hint) = match (machines, args.files.is_empty()) {
+        (0, true) => {
+            let message =
+                format!("the store holds neither prices nor a comparison of two commands{}", which(args));
+            return Err(Failure::new(Exit::Error, message, "'whyfaster store list' shows what there is"));
+        }
         (0, false) => (
             "there is nothing to compare here: neither prices nor a comparison of two commands",
             "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B",
