@@ -168,6 +168,21 @@ fn max_time_is_kept_and_cuts_min_runs_short() {
     assert_eq!(comparison(&record)["verdict"], "undecided");
 }
 
+/// What takes twenty times as long as in its trial is cut behind one whole round, and not behind all that were planned.
+#[test]
+fn max_time_is_kept_by_commands_that_are_slower_than_their_trials() {
+    let place = Sandbox::new();
+    place.script("slow", "#!/bin/sh\n[ \"$WHYFASTER_RUN\" = trial ] || sleep 0.8\n");
+    let record = place.compared(&["--max-time", "1s", "--why=no", "./slow", "./slow x"]);
+    let made = batches(&record);
+    assert!((2..=4).contains(&made.len()), "{made:#?}");
+    let rounds_of = |arm: usize| {
+        let of_arm = made.iter().filter(|it| it["arm"]["alternative"] == arm);
+        of_arm.map(|it| it["round"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert!(rounds_of(0).iter().any(|round| rounds_of(1).contains(round)), "{made:#?}");
+}
+
 #[test]
 fn delta_is_what_counts_as_the_same() {
     let words = ["-N", "--max-time", "20s", "sleep 0.05", "sleep 0.055", "--delta"];

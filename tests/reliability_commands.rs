@@ -165,6 +165,15 @@ fn a_command_that_leaves_processes_behind() {
         assert_eq!(batch["orphans"]["killed"], 4, "{batch}");
     }
     assert!(record["warnings"].to_string().contains("outlived"), "{}", record["warnings"]);
+    // What ends while its copy still runs costs no time that is not in the wall time.
+    let command = "(true > /dev/null 2>&1 &); sleep 0.3";
+    place.compare(&["--runs", "3", "--record", &place.file("r.json"), command]).ok();
+    let record = place.record("r.json");
+    assert!(
+        batches(&record).iter().all(|it| it["orphans"]["reaped"] == it["orphans"]["beside"]),
+        "{record:#}"
+    );
+    assert!(!record["warnings"].to_string().contains("outlived"), "{}", record["warnings"]);
 }
 
 /// A pipe that a daemon holds open must not keep the trial waiting for its end.

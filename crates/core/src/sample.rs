@@ -216,12 +216,15 @@ impl Copies {
     }
 }
 
-/// Processes that outlived the first process of their copy and were reaped or ended by whyfaster.
+/// Processes that outlived their parent and were reaped or ended by whyfaster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Orphans {
     /// How many were reaped by whyfaster.
     pub reaped: u32,
+    /// How many of these had ended while a copy still ran, so that they did not outlive one that ran alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beside: u32,
     /// How many of them whyfaster had to end.
     pub killed: u32,
     /// How many were left running, as `--keep-daemons` asks; their CPU time is not known.
@@ -231,6 +234,13 @@ pub struct Orphans {
     pub user_s: f64,
     /// Their system CPU time, seconds.
     pub system_s: f64,
+}
+
+impl Orphans {
+    /// How many of those that were reaped outlived their copy.
+    pub fn outlived(&self) -> u32 {
+        self.reaped.saturating_sub(self.beside)
+    }
 }
 
 fn is_zero(count: &u32) -> bool {

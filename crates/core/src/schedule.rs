@@ -86,6 +86,21 @@ pub struct Round {
     pub left_s: f64,
 }
 
+impl Round {
+    /// Rounds of the block of which everything is among what ran.
+    pub fn complete(&self, ran: &[(Arm, u32)]) -> u32 {
+        let whole = |number: &u32| self.order.iter().all(|it| it.1 != *number || ran.contains(it));
+        let numbers = self.number..self.number + self.runs;
+        u32::try_from(numbers.filter(whole).count()).unwrap_or(self.runs)
+    }
+
+    /// The round of the block of which most has run.
+    pub fn furthest(&self, ran: &[(Arm, u32)]) -> Option<u32> {
+        let of = |number: &u32| ran.iter().filter(|it| it.1 == *number).count();
+        (self.number..self.number + self.runs).rev().max_by_key(of)
+    }
+}
+
 /// How the verdicts of a level stand after a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {

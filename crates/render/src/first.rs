@@ -9,7 +9,7 @@ use whyfaster_core::record::Record;
 use whyfaster_core::verdict::{Ratio, Verdict};
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group};
 use whyfaster_words::look::Look;
-use whyfaster_words::text::{Tone, for_look, tone, width, wrap};
+use whyfaster_words::text::{Tone, for_look, tone, wrap, wrap_indented};
 use whyfaster_words::units::{Scale, digits, range, supported, times};
 use whyfaster_words::why::{Brief, Part, brief, more_time};
 
@@ -73,8 +73,8 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     let flip = flip(record, brief.as_ref(), names, look);
     reasons.extend(room.take_whole(flip));
     // It stands behind the sentence whose numbers it draws, and gives way to all others.
-    let drawn = brief.as_ref().and_then(|it| made_of(&it.parts, look));
-    reasons.splice(because..because, room.take_whole(drawn.into_iter().collect()));
+    let drawn = brief.as_ref().map(|it| made_of(&it.parts, look)).unwrap_or_default();
+    reasons.splice(because..because, room.take_whole(drawn));
     vec![answer, table, reasons, super::metrics::overview(record, names, look), more]
 }
 
@@ -284,12 +284,15 @@ pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Ve
 const WHOLE: f64 = 10.0;
 const LONGEST: f64 = 15.0;
 
+/// Lines that what a difference is made of may take.
+const MADE_OF: usize = 2;
+
 /// What is left of a difference below this is not worth a word.
 const SEEN: f64 = 0.05;
 
 /// What a difference is made of, on a line, each part with a bar that draws its number; small parts, and what there is no room for, are the
 /// rest. Below zero, it works against the difference, and its bar has another shade.
-fn made_of(parts: &[Part], look: &Look) -> Option<String> {
+fn made_of(parts: &[Part], look: &Look) -> Vec<String> {
     let one = |part: &Part| {
         let cells = (part.share.abs() * WHOLE).round().clamp(1.0, LONGEST) as usize;
         let cell = match (part.share < 0.0, look.unicode) {
@@ -304,9 +307,10 @@ fn made_of(parts: &[Part], look: &Look) -> Option<String> {
         let told: Vec<String> = parts[..most].iter().map(one).collect();
         let rest = 1.0 - parts[..most].iter().map(|part| part.share).sum::<f64>();
         let rest = (rest.abs() >= SEEN).then(|| format!(", {:.0}% the rest", 100.0 * rest));
-        format!("  made of: {}{}", told.join(", "), rest.unwrap_or_default())
+        format!("made of: {}{}", told.join(", "), rest.unwrap_or_default())
     };
-    (2..=parts.len()).rev().map(line).find(|line| width(line) <= look.width)
+    let lines = (2..=parts.len()).rev().map(|most| wrap_indented(&line(most), look.width, 2));
+    lines.into_iter().find(|lines| lines.len() <= MADE_OF).unwrap_or_default()
 }
 
 /// From what load on the answer is another one.

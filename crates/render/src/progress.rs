@@ -47,6 +47,8 @@ pub struct Progress {
     course: Course,
     /// Whether there are several levels.
     levels: bool,
+    /// The load of the last batch, and the latest of its rounds: those of a block are mixed.
+    round: (u32, u32),
     /// What the rounds say, and at which load.
     so_far: (u32, Vec<SoFar>),
     /// Whether what the rounds say can still change.
@@ -117,7 +119,8 @@ impl Progress {
             most_s: plan.map(|plan| &plan.rounds).filter(|it| it.max_time_hard).map(|it| it.max_time_s),
             shown: None,
             course: Course::default(),
-            levels: false,
+            levels: plan.is_some_and(|plan| !plan.loads.is_one_copy()),
+            round: (0, 0),
             so_far: (1, Vec::new()),
             open: false,
         }
@@ -139,6 +142,10 @@ impl Progress {
     fn on_at(&mut self, event: &Event, now: Duration) {
         match event {
             Event::LevelBegin { of, .. } => self.levels = *of > 1,
+            Event::Batch { load, round, .. } => {
+                let latest = if self.round.0 == *load { self.round.1 } else { 0 };
+                self.round = (*load, latest.max(*round));
+            }
             // It is drawn with what comes next.
             Event::SoFar { load, standings } => {
                 (self.so_far, self.open) = ((*load, standings.clone()), true);
@@ -263,9 +270,10 @@ impl Progress {
                 Some(for_look(&text, &self.look))
             }
             Event::TooLittleTime { needed_s, left_s, enough_s } => Some(format!(
-                "a verdict takes about {} of rounds, and --max-time leaves {}: there will be a less sure estimate, if any; --max-time {enough_s} would do",
+                "a verdict takes about {} of rounds, and --max-time leaves {}: there will be a less sure estimate, if any; --max-time {enough_s} would do{}",
                 duration(*needed_s),
-                duration(*left_s)
+                duration(*left_s),
+                if self.levels { " at the lowest load" } else { "" }
             )),
             Event::LevelSkipped { load, why } => {
                 let why = for_look(&words::missing::reason(why), &self.look);
@@ -288,13 +296,14 @@ impl Progress {
             Event::LevelBegin { load: 0, .. } => "timing".to_owned(),
             Event::LevelBegin { load: 1, .. } => "timing one copy".to_owned(),
             Event::LevelBegin { load, .. } => format!("timing {load} copies at once"),
-            Event::Batch { load, round, rounds, arm, batch_s, .. } => {
+            Event::Batch { load, rounds, arm, batch_s, .. } => {
+                let round = self.round.1;
                 let long = if *batch_s >= LONG_BATCH_S {
                     format!(" (takes about {})", duration(*batch_s))
                 } else {
                     String::new()
                 };
-                let of = (*rounds).max(*round);
+                let of = (*rounds).max(round);
                 format!("round {round} of {of}: timing {}{}{long}", copies(*load), self.name(*arm))
             }
             Event::Price { row, repetition, of, .. } => {
@@ -439,7 +448,7 @@ mod tests {
         }
         let text = written.text();
         let left: Vec<&str> = text.lines().map(|line| line.split([',', ';']).nth(1).unwrap()).collect();
-        assert_eq!(left, [" 20 s left", " 1.0 s left", " 0.0 s left"], "{text}");
+        assert_eq!(left, [" 20 s left", " 1.0 s left", " 0 s left"], "{text}");
     }
 
     #[test]

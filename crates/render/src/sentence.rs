@@ -274,8 +274,12 @@ impl<'a> Teller<'a> {
         }
         let more_s: f64 = needed.iter().map(|(load, rounds)| f64::from(*rounds) * self.round_s(*load)).sum();
         let all_made = needed.iter().all(|(load, _)| self.rounds(*load) >= self.record.plan.rounds.max);
-        let option = if all_made { "--max-runs" } else { "--max-time" };
-        format!("about {rounds} would tell ({}; raise {option})", duration(more_s))
+        let more = match (self.record.status, all_made) {
+            (Status::Interrupted, _) => "",
+            (_, true) => "; raise --max-runs",
+            (_, false) => "; raise --max-time",
+        };
+        format!("about {rounds} would tell ({}{more})", duration(more_s))
     }
 
     /// Rounds that ran at a load.

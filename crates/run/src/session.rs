@@ -30,6 +30,8 @@ use super::why;
 
 /// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
+/// A block was planned to end within the limit: it may take so many times as long before it is cut, as machines change their speed.
+const LATE: f64 = 1.1;
 
 /// What a measurement gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
@@ -309,7 +311,18 @@ impl<'a> Session<'a> {
         }
         let (began_s, first) = (self.now_s(), self.batches.len());
         let mut present = None;
-        for (position, &(arm, number)) in (0..).zip(&round.order) {
+        let mut ran: Vec<(Arm, u32)> = Vec::new();
+        for &(arm, number) in &round.order {
+            let position = u32::try_from(ran.len()).unwrap_or(u32::MAX);
+            if self.late(position, began_s) {
+                if round.complete(&ran) > 0 {
+                    break;
+                }
+                // One whole round there is in any case.
+                if round.furthest(&ran) != Some(number) {
+                    continue;
+                }
+            }
             if present.replace(arm) != Some(arm) {
                 rig.begin_block(arm, round.load, self.on)?;
             }
@@ -324,14 +337,24 @@ impl<'a> Session<'a> {
                     return Ok(());
                 }
             }
+            ran.push((arm, number));
         }
         if rig.is_rehearsal() {
             scheduler.observe(round, &[], 0.0, Standing { verdicts: vec![Verdict::Same], needed: None });
             return Ok(());
         }
         let standing = self.standing(round.load);
+        let round = &Round { runs: round.complete(&ran), ..round.clone() };
         scheduler.observe(round, &self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
+    }
+
+    /// Whether so much more time than was planned has passed in a block that the next batch would end well after a limit that was asked
+    /// for: commands may take longer than in their trials.
+    fn late(&self, batches: u32, began_s: f64) -> bool {
+        let (now_s, rounds) = (self.now_s(), &self.plan.rounds);
+        let batch_s = (now_s - began_s) / f64::from(batches.max(1));
+        rounds.max_time_hard && batches > 0 && now_s + batch_s > rounds.max_time_s * LATE
     }
 
     /// Tells that a batch is about to begin.

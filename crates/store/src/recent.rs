@@ -27,6 +27,11 @@ pub fn all() -> Vec<PathBuf> {
     place().and_then(|place| within(&place).ok()).unwrap_or_default()
 }
 
+/// The directory, where it is there and this user may not read it.
+pub fn forbidden() -> Option<PathBuf> {
+    place().filter(|place| within(place).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied))
+}
+
 /// Where the record of this name is.
 pub fn named(name: &Path) -> Option<PathBuf> {
     all().into_iter().find(|record| record.file_name() == Some(name.as_os_str()))

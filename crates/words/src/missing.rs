@@ -6,6 +6,7 @@ use whyfaster_core::missing::{
 };
 
 use super::phrases::{Naming, Pair, at, count, metric as metric_name, whole};
+use super::units::duration;
 
 /// The quantity and the reason; the texts as they are stored where an earlier version wrote them.
 pub fn of(missing: &NotMeasured, name: Naming<'_>) -> Pair {
@@ -117,7 +118,9 @@ pub fn reason(reason: &Obstacle) -> String {
         }
         Obstacle::NoTimeForDuets { needed_s, allowed_s } => {
             return format!(
-                "it needs about {needed_s:.0} s, and {allowed_s:.0} s of --max-time are kept for it; allow more time"
+                "it needs about {}, and {} of --max-time are kept for it; allow more time",
+                duration(*needed_s),
+                duration(*allowed_s)
             );
         }
         Obstacle::LeavesProcesses => "a command left processes behind, and whose they were cannot be told",
@@ -252,8 +255,10 @@ pub fn reason(reason: &Obstacle) -> String {
 
 fn no_time(why: &NoTime) -> String {
     format!(
-        "one round needs about {:.0} s, {:.0} s are left of --max-time {:.0}; allow more time",
-        why.round_s, why.left_s, why.max_time_s
+        "one round needs about {}, {} of the {} of --max-time are left; allow more time",
+        duration(why.round_s),
+        duration(why.left_s),
+        duration(why.max_time_s)
     )
 }
 

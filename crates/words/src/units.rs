@@ -218,12 +218,18 @@ pub fn deviation(ratio: f64) -> String {
     if text == "-0.0%" { "+0.0%".to_owned() } else { text }
 }
 
-/// A length of time in words for people who wait: "0.4 s", "12 s", "1 min 20 s", "2 h 5 min".
+/// A length of time in words for people who wait: "28 ms", "0.4 s", "12 s", "1 min 20 s", "2 h 5 min".
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "an unknown time".to_owned();
     }
     let seconds = seconds.max(0.0);
+    if seconds < 0.0005 {
+        return "0 s".to_owned();
+    }
+    if seconds < 0.0995 {
+        return format!("{:.0} ms", seconds * 1e3);
+    }
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
     }

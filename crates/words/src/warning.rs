@@ -91,7 +91,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         ),
         Caution::SingleRound { at: place } => (
             format!("only one round ran {}: its numbers carry no uncertainty at all", at(place)),
-            "give it more time (--max-time) or more rounds (--min-runs)",
+            "run more rounds: --runs, or --min-runs with a --max-time that allows them",
         ),
         Caution::TailsOppose { alternative, baseline, at: place } => (
             format!(

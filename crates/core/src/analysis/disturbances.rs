@@ -76,7 +76,7 @@ fn failures(context: &Context<'_>, index: usize) -> Option<Caution> {
 fn strays(context: &Context<'_>, index: usize) -> Option<Caution> {
     // What a time-out ended did not outlive its copy by itself.
     let whole = || batches(context, index).filter(|(_, batch)| !batch.timed_out());
-    let (processes, loads) = tally(whole(), |batch| u64::from(batch.orphans.reaped));
+    let (processes, loads) = tally(whole(), |batch| u64::from(batch.orphans.outlived()));
     let (ended, _) = tally(whole(), |batch| u64::from(batch.orphans.killed));
     (processes > 0).then(|| {
         let (alternative, at) = (context.name(index).to_owned(), context.place(loads));

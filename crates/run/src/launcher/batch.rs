@@ -415,6 +415,7 @@ impl<'a> Run<'a> {
                 return;
             }
             self.orphans.reaped += 1;
+            self.orphans.beside += u32::from(self.outstanding > 0);
             self.orphans.user_s += seconds(child.usage.ru_utime);
             self.orphans.system_s += seconds(child.usage.ru_stime);
             return;

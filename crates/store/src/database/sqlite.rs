@@ -36,7 +36,10 @@ struct Sqlite {
 
 /// Opens the file; makes it, and its directory, where there is none and one is to be made.
 pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
-    if !make && !path.exists() {
+    // That one may not look there does not say that there is none.
+    let exists =
+        path.try_exists().map_err(|error| Trouble::Other(format!("'{}': {error}", path.display())))?;
+    if !make && !exists {
         return Err(Trouble::Absent);
     }
     if make && let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {

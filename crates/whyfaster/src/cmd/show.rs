@@ -59,11 +59,16 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 
 /// The record that is meant: a file, one that was kept, or the last that was.
 pub(super) fn wanted(named: Option<&Path>) -> Result<PathBuf, Failure> {
-    let none = || {
-        Failure::usage(
+    let none = || match store::recent::forbidden() {
+        Some(place) => Failure::new(
+            Exit::Error,
+            format!("the records that were kept cannot be read: '{}': permission denied", place.display()),
+            "name a file that --record wrote, or a state directory of your own: XDG_STATE_HOME=DIRECTORY",
+        ),
+        None => Failure::usage(
             "no record was kept yet",
             "measure something, such as: whyfaster compare 'sleep 0.1' 'sleep 0.2'; or name a file that --record wrote",
-        )
+        ),
     };
     match named {
         Some(path) if path.exists() => Ok(path.to_owned()),

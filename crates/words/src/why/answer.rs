@@ -67,9 +67,14 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
             });
             let cost = match said.costs {
                 Some(costs) => format!("that {costs} it {},", time(it.seconds)),
-                None => format!("{}that is", said.more),
+                None => "that is".to_owned(),
             };
-            format!(": {}; {cost} more than the whole difference{}", said.what, back.unwrap_or_default())
+            let more = if said.costs.is_none() { said.more.as_str() } else { "" };
+            format!(
+                ": {}{more}; {cost} more than the whole difference{}",
+                said.what,
+                back.unwrap_or_default()
+            )
         }),
         Because::Cause { finding: at, whole_s, agrees } => finding(at).map(|(it, said)| {
             let whole = match agrees {

@@ -126,8 +126,8 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             ": ls without -l, find -printf instead of stat, pieces that fit into the CPU's caches.",
         ),
         Cause::Disk => of(
-            "Read less from the disk, or force data to it less often: one transaction or sync for many writes",
-            ", or keep the data in memory (read it before).",
+            "Read less from the disk, or force data to it less often",
+            ": one transaction or sync for many writes, data that is kept in memory.",
         ),
         Cause::Lock => of(
             "Hold the lock for a shorter time or give every worker a lock of its own",
