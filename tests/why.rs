@@ -55,7 +55,23 @@ fn a_planted_sleep_is_found_predicted_and_confirmed() {
     needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
-    let (record, said) = explained(&place, &["--why-rounds", "7"], "sleep 0.2; true", "true");
+    // Notes how many BPF programs and maps whoever started it holds, by what the run is for.
+    place.script(
+        "watch",
+        "#!/bin/sh\np=$$; while [ \"$p\" -gt 1 ]; do readlink /proc/$p/fd/*; p=$(cut -d' ' -f4 /proc/$p/stat); done |\n\
+         grep -c bpf >> \"$0.$WHYFASTER_RUN\"\ntrue\n",
+    );
+    let (record, said) = explained(&place, &["--why-rounds", "7"], "./watch; sleep 0.2", "./watch");
+    let held = |kind: &str| -> Vec<u32> {
+        place.lines(&format!("watch.{kind}")).iter().map(|it| it.parse().unwrap()).collect()
+    };
+    assert!(held("observed").iter().all(|it| *it > 0), "{:?}", held("observed"));
+    // Every process of the machine pays while they are attached.
+    assert!(
+        [held("timed"), held("experiment")].concat().iter().all(|it| *it == 0),
+        "{:?}",
+        held("experiment")
+    );
     let found = first(&record, "sleep");
     let seconds = number(&found["seconds"]);
     assert!((0.15..0.3).contains(&seconds), "{seconds} s of 0.2");
