@@ -24,13 +24,14 @@ pub(super) fn crossovers(
 }
 
 fn of(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison], index: usize) -> Crossover {
-    let name = context.name(index);
+    let (name, plan) = (context.name(index), context.measured.plan);
     let verdicts = compare::verdicts_of(levels, name);
     let flip = crossover::flip(&verdicts);
     // In open mode copies come by the clock: there is no N to predict.
     let closed = !matches!(context.mode(), Mode::Open { .. });
-    // Two works that cannot be told apart cross anywhere or nowhere.
-    let works = works(levels.first(), duets, name).filter(|works| works.excludes_one());
+    // Two works that cannot be told apart, or that count as the same, cross anywhere or nowhere.
+    let apart = |works: &Ratio| works.excludes_one() && works.ratio.ln().abs() > plan.delta.ln_1p();
+    let works = works(levels.first(), duets, name).filter(apart);
     let predicted = works.filter(|_| closed).and_then(|works| predicted(context, index, works));
     let why = if works.is_some() { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
     Crossover {

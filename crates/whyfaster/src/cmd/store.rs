@@ -63,12 +63,9 @@ fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     }
     let all = count(files.len() as u64, "file", "files");
     let message = format!("{} of {all} could not be added", refused.len());
-    Err(Failure::new(
-        Exit::Error,
-        message,
-        "the others are in the store; standard error says what is wrong with each",
-    )
-    .into())
+    let others = if refused.len() < files.len() { "the others are in the store; " } else { "" };
+    Err(Failure::new(Exit::Error, message, format!("{others}standard error says what is wrong with each"))
+        .into())
 }
 
 /// Reads the files on all CPUs, and writes what comes of them.

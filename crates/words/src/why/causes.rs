@@ -56,6 +56,15 @@ pub(super) fn noun(cause: Cause) -> &'static str {
 /// What is this part of something is called all of it.
 const MOSTLY: f64 = 0.9;
 
+/// From this part of a cause on, the waiting behind what runs is told apart from it.
+const WORTH_A_WORD: f64 = 0.1;
+
+/// The waiting for CPUs that counts to a cause, seconds.
+fn queued_s(finding: &Finding) -> f64 {
+    let queued = finding.evidence.iter().find(|it| it.measure == Some(Measure::Queued));
+    queued.map_or(0.0, |it| it.here.clamp(0.0, finding.seconds))
+}
+
 /// What could be done: in a few words, and what is added where there is room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {
@@ -256,7 +265,16 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
                 format!(", which it starts {}, and {fast} {}", often(it.here), fewer(it, often, "never"))
             });
             let by = mostly(command) + &often.unwrap_or_default();
-            let said = longer(&format!("computes {cost} longer in its programs' own code"), by);
+            let queued_s = queued_s(finding);
+            let what = match queued_s >= finding.seconds * WORTH_A_WORD {
+                true => format!(
+                    "computes {} longer in its programs' own code and waits {} for the CPUs that this keeps busy",
+                    time(finding.seconds - queued_s),
+                    time(queued_s)
+                ),
+                false => format!("computes {cost} longer in its programs' own code"),
+            };
+            let said = longer(&what, by);
             Said { more: located(finding), ..said }
         }
         Fact::PageFaults { pages } => costs(format!(
