@@ -54,6 +54,8 @@ pub(super) enum Category {
     Own,
     /// The same while another CPU could have been had.
     OwnMisplaced,
+    /// The same while another CPU stood idle on which the task may not run.
+    OwnForbidden,
     /// Anything else.
     Rest,
 }
@@ -278,7 +280,14 @@ fn cpu_wait(row: &PathRow) -> Vec<(Category, f64)> {
         {
             (Category::Process, Category::OwnMisplaced)
         }
-        Some(SharerKind::Tree) => (Category::Own, Category::OwnMisplaced),
+        Some(SharerKind::Tree) => {
+            let forbidden = row.but_for_affinity_s.clamp(0.0, misplaced);
+            return vec![
+                (Category::OwnMisplaced, misplaced - forbidden),
+                (Category::OwnForbidden, forbidden),
+                (Category::Own, row.seconds - misplaced),
+            ];
+        }
         Some(SharerKind::Idle) => (waking_up(row), Category::Misplaced),
         Some(SharerKind::Unknown) | None => (Category::Rest, Category::Misplaced),
     };

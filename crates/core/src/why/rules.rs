@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::categories::Category;
 use super::cause::Cause;
-use super::causes::misplacement::{confined, taking_turns};
+use super::causes::misplacement::{confined, confined_alike, taking_turns};
 use super::causes::{self, processes, small_io};
 use super::difference::{Attribution, Attributions};
 use super::facts::Side;
@@ -39,13 +39,26 @@ const OWN_CODE: f64 = 0.25;
 /// Gives every category to its cause.
 pub(super) fn causes(attributed: &Attributions, pair: Pair<'_>) -> Causes {
     let mut attributed = attributed.clone();
+    forbidden_alike(&mut attributed, pair);
     behind_own_work(&mut attributed, pair);
     alone(&attributed, pair)
 }
 
+/// Where both sides confine themselves alike, this is no difference between them: who waits longer for its own processes there waits
+/// for what these have more to do. Else the CPUs that are forbidden are what it waits for.
+fn forbidden_alike(attributed: &mut Attributions, pair: Pair<'_>) {
+    let seconds = caused(attributed, Category::OwnForbidden);
+    let (slow, fast) = pair.by(seconds);
+    let to = if confined_alike(slow, fast) { Category::Own } else { Category::OwnMisplaced };
+    attributed.entry(to).or_default().caused += seconds;
+    attributed.entry(Category::OwnForbidden).or_default().caused -= seconds;
+}
+
 /// The same without the waiting for CPUs that comes with what runs.
 pub(super) fn alone(attributed: &Attributions, pair: Pair<'_>) -> Causes {
-    let mut rules = Rules { attributed, pair, causes: Causes::new() };
+    let mut attributed = attributed.clone();
+    forbidden_alike(&mut attributed, pair);
+    let mut rules = Rules { attributed: &attributed, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
     rules.data();

@@ -43,6 +43,11 @@ pub(in crate::why) fn confined(slow: &Side, fast: &Side) -> bool {
     slow.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus < fast.cpus
 }
 
+/// Whether both sides confined themselves to as many CPUs.
+pub(in crate::why) fn confined_alike(slow: &Side, fast: &Side) -> bool {
+    slow.affinities > 0.0 && fast.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus == fast.cpus
+}
+
 /// CPUs that are busy for this part of the time are full: nothing more would fit on them.
 const ALL_BUSY: f64 = 0.8;
 

@@ -1,6 +1,6 @@
 //! Every cause of the list, planted alone, is found first, with its seconds.
 
-use super::fixture::{Scene, Trace};
+use super::fixture::{Scene, Trace, command};
 use crate::sample::Arm;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
@@ -365,6 +365,20 @@ fn stages_that_must_share_a_cpu_are_misplaced_and_what_they_cannot_overlap_as_we
         .beside("source", WorkKind::User, 0.035, 0)
         .queues("sink", (SharerKind::Tree, "source"), None, (0.035, 0.0, 0.035));
     first(a, b, Cause::Misplacement, 0.06);
+}
+
+/// Both are pinned to one CPU, so that is no difference: who waits longer there waits for what its other stage has more to do.
+#[test]
+fn stages_that_share_a_cpu_on_both_sides_are_not_what_differs() {
+    let pinned = |beside: f64| {
+        let mut it = common()
+            .calls("taskset", "sched_setaffinity", 2)
+            .beside("source", WorkKind::User, beside, 0)
+            .queues("sink", (SharerKind::Tree, "source"), None, (beside, 0.0, beside));
+        it.0.commands.push(command("source", vec![0]));
+        it
+    };
+    first(pinned(0.02), pinned(0.08), Cause::Compute, 0.06);
 }
 
 #[test]
