@@ -315,10 +315,11 @@ impl<'a> Session<'a> {
         for &(arm, number) in &round.order {
             let position = u32::try_from(ran.len()).unwrap_or(u32::MAX);
             if self.late(position, began_s) {
-                if round.complete(&ran) > 0 {
+                // What ran is the beginning of a random order, and so as exchangeable as all of it.
+                if round.number > 0 || round.complete(&ran) > 0 {
                     break;
                 }
-                // One whole round there is in any case.
+                // One whole round there is in any case: too few runs for a verdict.
                 if round.furthest(&ran) != Some(number) {
                     continue;
                 }
