@@ -150,6 +150,8 @@ pub struct Judgement {
     pub rounds: u32,
     /// Further rounds that an undecided comparison would about need, if that can be told.
     pub rounds_needed: Option<u32>,
+    /// The same if the effect is as large as it looks: when to look again.
+    pub soonest: Option<u32>,
     /// How the interval was made.
     pub method: Method,
 }
@@ -271,9 +273,10 @@ pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judg
     let verdict =
         estimate.map_or(Verdict::Undecided, |estimate| rule.verdict(interval, estimate, floor_size));
     let undecided = verdict == Verdict::Undecided;
-    let needed = || match rule.fixed {
+    let needed = |smaller_by| match rule.fixed {
+        _ if !undecided => None,
         Some(_) => rounds_to_fix(&ln_ratios(blocks), held_against, rule),
-        None => rounds_to_run(blocks, rule),
+        None => rounds_to_run(blocks, rule, smaller_by),
     };
     Judgement {
         ratio: estimate.and_then(ratio),
@@ -281,7 +284,8 @@ pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judg
         high: interval.and_then(|interval| ratio(interval.1)),
         verdict,
         rounds: u32::try_from(runs(blocks)).unwrap_or(u32::MAX),
-        rounds_needed: if undecided { needed() } else { None },
+        rounds_needed: needed(CLOSER),
+        soonest: needed(0.0),
         method,
     }
 }
@@ -313,9 +317,9 @@ const NOTHING_WON: f64 = 2.0;
 /// An effect may well be smaller than it looks by this part of that: by about one standard error.
 const CLOSER: f64 = 0.5;
 
-/// Further rounds after which the rule mostly has decided: if those to come are like those so far, and the effect is as much smaller than it
-/// looks as it well may be. With what it looks like, every second time would need more.
-fn rounds_to_run(blocks: &[Block], rule: &Rule) -> Option<u32> {
+/// Further rounds after which the rule has decided, if those to come are like those so far and the effect is smaller than it looks by this
+/// part of what is not known of it. With none, every second time needs more.
+fn rounds_to_run(blocks: &[Block], rule: &Rule, smaller_by: f64) -> Option<u32> {
     let (now, least) = (runs(blocks), rule.min_rounds(Method::RankEProcess));
     let Some(estimate) = eprocess::estimate(blocks) else { return u32::try_from(least).ok() };
     let (evidence, band) = (Evidence::of(blocks), rule.delta.ln_1p());
@@ -324,7 +328,7 @@ fn rounds_to_run(blocks: &[Block], rule: &Rule) -> Option<u32> {
     let decides = |n: usize| {
         let times = n as f64 / now as f64;
         let refuses = |candidate, slower| evidence.refuses(candidate, slower, times, rule.alpha);
-        refuses(smaller * CLOSER, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
+        refuses(smaller * smaller_by, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
     };
     further(now, least, decides)
 }

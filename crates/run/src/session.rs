@@ -386,7 +386,7 @@ impl<'a> Session<'a> {
         (self.on)(Event::SoFar { load, standings: standings.collect() });
         Standing {
             verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
-            needed: judgements.iter().filter_map(|judgement| judgement.rounds_needed).max(),
+            needed: judgements.iter().filter_map(|judgement| judgement.soonest).max(),
         }
     }
 

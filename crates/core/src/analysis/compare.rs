@@ -47,7 +47,12 @@ fn judged(plan: &Plan, blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rul
     // With a larger fixed number the blocks get longer and not more.
     let grows = !plan.rounds.fixed || plan.block() == 1;
     let in_rounds = |blocks: u32| blocks.saturating_mul(plan.block());
-    Judgement { rounds_needed: judgement.rounds_needed.filter(|_| grows).map(in_rounds), ..judgement }
+    let further = |blocks: Option<u32>| blocks.filter(|_| grows).map(in_rounds);
+    Judgement {
+        rounds_needed: further(judgement.rounds_needed),
+        soonest: further(judgement.soonest),
+        ..judgement
+    }
 }
 
 /// What an alternative ran, and the baseline with its hidden copy, block by block.
