@@ -11,7 +11,7 @@ use whyfaster_words::grid::{ABSENT, Column, Grid, Group};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::{Tone, for_look, tone, wrap, wrap_indented};
 use whyfaster_words::units::{Scale, digits, range, supported, times};
-use whyfaster_words::why::{Brief, Part, brief, more_time};
+use whyfaster_words::why::{Brief, Part, SEEN, brief, more_time};
 
 use super::chart::mark;
 use super::lead::Lead;
@@ -286,9 +286,6 @@ const LONGEST: f64 = 15.0;
 
 /// Lines that what a difference is made of may take.
 const MADE_OF: usize = 2;
-
-/// What is left of a difference below this is not worth a word.
-const SEEN: f64 = 0.05;
 
 /// What a difference is made of, on a line, each part with a bar that draws its number; small parts, and what there is no room for, are the
 /// rest. Below zero, it works against the difference, and its bar has another shade.

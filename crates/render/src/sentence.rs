@@ -269,17 +269,15 @@ impl<'a> Teller<'a> {
         };
         let most = needed.iter().map(|(_, rounds)| *rounds).max().unwrap_or(1);
         let rounds = if most == 1 { "1 more round".to_owned() } else { format!("{most} more rounds") };
-        if self.record.plan.rounds.fixed {
-            return format!("about {rounds} would tell (raise --runs)");
-        }
         let more_s: f64 = needed.iter().map(|(load, rounds)| f64::from(*rounds) * self.round_s(*load)).sum();
         let all_made = needed.iter().all(|(load, _)| self.rounds(*load) >= self.record.plan.rounds.max);
-        let more = match (self.record.status, all_made) {
-            (Status::Interrupted, _) => "",
-            (_, true) => "; raise --max-runs",
-            (_, false) => "; raise --max-time",
+        let how = match self.record.status {
+            Status::Interrupted => duration(more_s),
+            _ if self.record.plan.rounds.fixed => "raise --runs".to_owned(),
+            _ if all_made => format!("{}; raise --max-runs", duration(more_s)),
+            _ => format!("{}; raise --max-time", duration(more_s)),
         };
-        format!("about {rounds} would tell ({}{more})", duration(more_s))
+        format!("about {rounds} would tell ({how})")
     }
 
     /// Rounds that ran at a load.

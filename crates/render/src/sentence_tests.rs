@@ -2,6 +2,7 @@
 
 use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::Record;
+use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict::{self, Faster, Same, Slower, Undecided};
 
 use super::fixture::{level, look, record, row};
@@ -58,6 +59,10 @@ fn a_fixed_number_of_rounds_is_raised_by_runs() {
     let mut record = pair(&[(1, 0.98, Undecided)]);
     record.plan.rounds.fixed = true;
     assert!(said(&record).ends_with("(raise --runs)."));
+    // Nobody's limit ended it.
+    record.status = Status::Interrupted;
+    assert!(said(&record).contains("about 30 more rounds would tell (59 s)"), "{}", said(&record));
+    record.status = Status::Complete;
     let comparison = &mut record.analysis.levels[0].comparisons[0];
     (comparison.rounds, comparison.rounds_needed) = (1, Some(1));
     let text = said(&record);

@@ -41,7 +41,14 @@ pub(super) fn causes(attributed: &Attributions, pair: Pair<'_>) -> Causes {
     let mut attributed = attributed.clone();
     forbidden_alike(&mut attributed, pair);
     behind_own_work(&mut attributed, pair);
-    alone(&attributed, pair)
+    by_rules(&attributed, pair)
+}
+
+/// The same without the waiting for CPUs that comes with what runs.
+pub(super) fn alone(attributed: &Attributions, pair: Pair<'_>) -> Causes {
+    let mut attributed = attributed.clone();
+    forbidden_alike(&mut attributed, pair);
+    by_rules(&attributed, pair)
 }
 
 /// Where both sides confine themselves alike, this is no difference between them: who waits longer for its own processes there waits
@@ -54,11 +61,8 @@ fn forbidden_alike(attributed: &mut Attributions, pair: Pair<'_>) {
     attributed.entry(Category::OwnForbidden).or_default().caused -= seconds;
 }
 
-/// The same without the waiting for CPUs that comes with what runs.
-pub(super) fn alone(attributed: &Attributions, pair: Pair<'_>) -> Causes {
-    let mut attributed = attributed.clone();
-    forbidden_alike(&mut attributed, pair);
-    let mut rules = Rules { attributed: &attributed, pair, causes: Causes::new() };
+fn by_rules(attributed: &Attributions, pair: Pair<'_>) -> Causes {
+    let mut rules = Rules { attributed, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
     rules.data();

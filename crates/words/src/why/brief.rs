@@ -39,8 +39,8 @@ pub struct Part {
     pub share: f64,
 }
 
-/// Parts below this are left out.
-const SEEN: f64 = 0.05;
+/// Parts of a difference below this are not worth a word.
+pub const SEEN: f64 = 0.05;
 
 /// The causes of the difference that the answer is about. Those that are called the same are one. What an experiment refuted is not known.
 fn parts(answer: &Answer, why: &Why) -> Vec<Part> {

@@ -22,7 +22,7 @@ use whyfaster_core::why::{Planned, Why};
 
 use called::Called;
 
-pub use brief::{Brief, Part, brief, nothing_to_explain};
+pub use brief::{Brief, Part, SEEN, brief, nothing_to_explain};
 pub use causes::title;
 pub use refusals::{left_out, more_time, unexplained};
 
