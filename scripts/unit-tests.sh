@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # End-to-end tests that wait for guests, servers and engines most of the time, and judge no time of their own. The others measure.
-waiting=(book elsewhere_k8s elsewhere_kubernetes elsewhere_ray elsewhere_ssh fleet inside_kernels inside_ssh store store_server)
+waiting=(book elsewhere_k8s elsewhere_kubernetes elsewhere_ray elsewhere_slurm elsewhere_ssh fleet inside_kernels inside_ssh store store_server)
 
 mapfile -t measuring < <(cargo metadata --locked --no-deps --format-version 1 | python3 -c '
 import json, sys

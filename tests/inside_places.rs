@@ -186,12 +186,15 @@ fn who_leaves_the_session_is_ended_too() {
             eventually("nothing is left", || place.alive().is_empty());
         }
     }
-    // It comes to its end, and leaves a daemon behind.
+}
+
+/// It comes to its end, and leaves a daemon behind. Most of the time it waits for that one; of the prices it asks nothing.
+#[test]
+fn a_daemon_that_is_left_behind_is_ended_too() {
     let place = Sandbox::new();
     let marker = &place.marker;
     let line = format!("setsid sleep {marker} > /dev/null 2>&1 & exec \"$1\"");
     let kind = format!("command:sh -c {} x", shell_quoted(&line));
-    let _alone = alone();
     list_of(&place.run(&["prices", "getpid", "--quick", "--json", "--inside", &kind]));
     place.assert_clean();
 }

@@ -18,6 +18,7 @@ mod processes;
 mod sandbox;
 pub(crate) mod seccomp;
 pub(crate) mod skip;
+pub(crate) mod slurm;
 pub(crate) mod sshd;
 pub(crate) mod stores;
 pub(crate) mod terminal;
