@@ -157,6 +157,27 @@ fn latency_counts_from_the_intended_start() {
     assert!(waited >= 6, "{waited} copies say that they waited: {copies}");
 }
 
+/// What the launcher had before the exec is no memory of the command: a trial shows what is, and without one it is said.
+#[test]
+fn the_memory_of_a_small_program_is_its_own() {
+    let place = Sandbox::new();
+    let peaks = |options: &[&str]| {
+        let record = place.compared(&[options, &["--why=no", "-N", "true", "sleep 0.001"]].concat());
+        let results = list(&record["levels"][0]["results"]).to_vec();
+        results
+            .iter()
+            .map(|it| (number(&it["max_rss_bytes"]), it["max_rss_at_most"] == true))
+            .collect::<Vec<_>>()
+    };
+    let counted = peaks(&["-r", "3"]);
+    assert!(counted.iter().all(|(_, at_most)| *at_most), "{counted:?}");
+    for options in [&["-M", "4"][..], &["-r", "3", "--metrics=memory_peak_resident"]] {
+        for (own, most) in peaks(options).iter().zip(&counted) {
+            assert!(own.0 * 1.5 < most.0 && !own.1, "{options:?}: {own:?}, {most:?}");
+        }
+    }
+}
+
 #[test]
 fn max_time_is_kept_and_cuts_min_runs_short() {
     let words = ["-N", "--max-time", "2s", "--min-runs", "1000", "--delta", "0", "sleep 0.02", "sleep 0.020"];

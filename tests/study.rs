@@ -88,6 +88,7 @@ fn record(plan: &Plan, status: Status) -> Record {
                 peak_processes: 6,
                 peak_memory_bytes: 1 << 22,
                 peak_private_bytes: 1 << 20,
+                max_rss_bytes: Some(1 << 20),
                 wall_s: 0.1,
                 cpu_s: 0.1,
                 io: None,

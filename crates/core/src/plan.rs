@@ -187,6 +187,12 @@ impl Plan {
         self.extra_runs() && (self.check_output || !self.loads.is_one_copy() || self.chooses_output())
     }
 
+    /// Whether timed copies begin with as little memory as can be, so that their peak is their own: where it is asked for, and where no trial
+    /// tells whether a larger load fits into memory. The others begin in the launcher's memory, which is quicker.
+    pub fn shows_peak_memory(&self) -> bool {
+        self.metrics.contains(&Metric::MemoryPeakResident) || !self.extra_runs() && !self.loads.is_one_copy()
+    }
+
     /// Whether runs show where timed copies are to write. What is left running would hold a pipe open.
     pub fn chooses_output(&self) -> bool {
         self.extra_runs()

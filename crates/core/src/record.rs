@@ -160,7 +160,9 @@ fn rounds(rounds: &Rounds) -> Result<(), Invalid> {
 fn trial(trial: &Trial, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
     ensure(trial.alternative < alternatives, &place, "there is no such alternative")?;
     ensure(
-        trial.stdout_bytes <= MAX_COUNT && trial.peak_memory_bytes <= MAX_COUNT,
+        trial.stdout_bytes <= MAX_COUNT
+            && trial.peak_memory_bytes <= MAX_COUNT
+            && trial.max_rss_bytes.is_none_or(|bytes| bytes <= MAX_COUNT),
         &place,
         "a size is absurd",
     )?;
@@ -225,6 +227,7 @@ mod tests {
             peak_processes: 1,
             peak_memory_bytes: 1024,
             peak_private_bytes: 512,
+            max_rss_bytes: Some(512),
             wall_s: 1.0,
             cpu_s: 1.0,
             io: None,

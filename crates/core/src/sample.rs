@@ -280,6 +280,9 @@ pub struct Trial {
     /// Most anonymous and shared memory of the tree at once, sampled: what every further copy needs.
     #[serde(default)]
     pub peak_private_bytes: u64,
+    /// Peak resident memory of the largest process of its tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rss_bytes: Option<u64>,
     /// How long it took, for planning only: this run was observed, so it is no sample.
     pub wall_s: f64,
     /// CPU time of its tree, for planning only.

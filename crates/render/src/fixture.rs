@@ -167,6 +167,7 @@ fn result(alternative: String, load: u32, row: &Row, (span, span_work): (f64, f6
         slowdown: Some(makespan * 0.9 / span),
         fairness: Some(1.6),
         max_rss_bytes: 3_250_000,
+        max_rss_at_most: false,
         voluntary_switches: 12.0 * copies,
         involuntary_switches: 3.5,
         run_delay_s: Some(makespan * 0.4),

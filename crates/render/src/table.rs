@@ -157,7 +157,10 @@ fn machine_groups(rows: &[&LevelResult], look: &Look) -> Vec<Group> {
     });
     let (memory, bytes) = memory_scale(rows.iter().map(|row| row.max_rss_bytes));
     // Bytes to a float loses digits only beyond 9 PB.
-    let rss = Column::of(format!("max RSS {memory}"), rows, |row| digits(row.max_rss_bytes as f64 / bytes));
+    let rss = Column::of(format!("max RSS {memory}"), rows, |row| {
+        let most = if row.max_rss_at_most { "at most " } else { "" };
+        format!("{most}{}", digits(row.max_rss_bytes as f64 / bytes))
+    });
     let switches = Column::of("switches vol + invol", rows, |row| {
         format!("{} + {}", count(row.voluntary_switches), count(row.involuntary_switches))
     });

@@ -272,6 +272,7 @@ impl<'a> Rig<'a> {
             peak_processes: needs.processes.max(1),
             peak_memory_bytes: needs.memory_bytes.max(max_rss),
             // A command that ended before the first look has shown only its peak.
+            max_rss_bytes: copies.max_rss_bytes.first().copied(),
             peak_private_bytes: if needs.processes == 0 { max_rss } else { needs.private_bytes },
             wall_s: outcome.makespan_s,
             cpu_s: copies.user_s.iter().chain(&copies.system_s).sum(),
@@ -540,9 +541,7 @@ impl<'a> Rig<'a> {
             timeout_s: plan.timeout_s,
             keep_daemons: plan.keep_daemons,
             counters: if purpose == Purpose::Time { counted(&plan.metrics) } else { Vec::new() },
-            // Without a trial, the copies themselves tell whether a larger load fits into memory.
-            peak_memory: plan.metrics.contains(&Metric::MemoryPeakResident)
-                || !plan.extra_runs() && !plan.loads.is_one_copy(),
+            peak_memory: plan.shows_peak_memory(),
             arrivals,
             purpose,
         })

@@ -18,6 +18,7 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
     // Of copies that run beside others the span holds waiting, and says nothing of how much longer they take.
     let span = context.alone.get(index).copied().flatten().filter(|(load, _)| *load == 1);
     let span = span.map(|(_, alone)| alone.span_s);
+    let (max_rss_bytes, max_rss_at_most) = max_rss(context, index, batches);
     LevelResult {
         alternative: context.name(index).to_owned(),
         rounds: u32::try_from(batches.len()).unwrap_or(u32::MAX),
@@ -32,7 +33,8 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
         latency_s: latency,
         slowdown: span.map(|span| latency.p50 / span),
         fairness: fairness(batches),
-        max_rss_bytes: max_rss(context, index, batches),
+        max_rss_bytes,
+        max_rss_at_most,
         voluntary_switches: sum(batches, |batch| &batch.copies.voluntary_switches) / copies as f64,
         involuntary_switches: sum(batches, |batch| &batch.copies.involuntary_switches) / copies as f64,
         run_delay_s: run_delay(context, load, index),
@@ -82,17 +84,21 @@ fn fairness(batches: &[&Batch]) -> Option<f64> {
     quantile::median(&batches.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-/// A copy may have the launcher's memory on its account, which is less than this.
+/// What a timed copy may have of the launcher's memory on its account is less than this.
 const LAUNCHERS_BYTES: u64 = 32 << 20;
 
-/// Peak memory of the largest process. A timed copy begins in the launcher's memory, and its peak is at least that; the trial's copy does not, so
-/// that where the trial shows less, that is the peak.
-fn max_rss(context: &Context<'_>, index: usize, batches: &[&Batch]) -> u64 {
+/// Peak memory of the largest process, and whether it may be less. A timed copy begins in the launcher's memory, and its peak is at least that; the
+/// trial's copy does not, so that where the trial shows less, that is the peak.
+fn max_rss(context: &Context<'_>, index: usize, batches: &[&Batch]) -> (u64, bool) {
     let timed = median_rss(batches);
+    if context.measured.plan.shows_peak_memory() || timed >= LAUNCHERS_BYTES {
+        return (timed, false);
+    }
     let trial = context.measured.trials.iter().find(|trial| trial.alternative == index);
-    let seen =
-        trial.map(|trial| trial.peak_memory_bytes).filter(|&bytes| bytes > 0 && timed < LAUNCHERS_BYTES);
-    seen.map_or(timed, |bytes| timed.min(bytes))
+    match trial.and_then(|trial| trial.max_rss_bytes) {
+        Some(bytes) => (timed.min(bytes), false),
+        None => (timed, true),
+    }
 }
 
 fn median_rss(batches: &[&Batch]) -> u64 {

@@ -201,6 +201,9 @@ pub struct LevelResult {
     pub fairness: Option<f64>,
     /// Peak resident memory of the largest process of a copy (median over copies).
     pub max_rss_bytes: u64,
+    /// The copies began in the launcher's memory, and no trial shows their own: the peak may be less.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub max_rss_at_most: bool,
     /// Voluntary context switches per copy.
     pub voluntary_switches: f64,
     /// Involuntary context switches per copy.

@@ -31,8 +31,8 @@ pub(super) struct Blueprint {
     user: Option<RunAs>,
     /// Whether somebody looks into the copies.
     observed: bool,
-    /// The copies' peak memory is asked for.
-    peak_memory: bool,
+    /// Whether a copy has the launcher's memory until its exec.
+    memory_in_common: bool,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
     files: Option<Rlimit>,
@@ -105,7 +105,7 @@ impl Blueprint {
             realtime: request.realtime,
             user: request.user.clone(),
             observed: matches!(request.purpose, Purpose::Account | Purpose::Traced | Purpose::Observed),
-            peak_memory: request.peak_memory,
+            memory_in_common: request.purpose == Purpose::Time && !request.peak_memory,
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
         })
@@ -114,7 +114,7 @@ impl Blueprint {
     /// What a copy has in common with the launcher until its exec: the memory. Not where that counts (the kernel takes what a process
     /// had then into its peak), nor where somebody looks into the copy, who would see all that is the launcher's.
     pub(super) fn in_common(&self) -> libc::c_int {
-        if self.observed || self.peak_memory { 0 } else { libc::CLONE_VM }
+        if self.memory_in_common { libc::CLONE_VM } else { 0 }
     }
 
     /// Makes the calling process a copy: to the gate, past it, and to the exec.

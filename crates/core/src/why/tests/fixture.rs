@@ -93,6 +93,7 @@ pub(in crate::why) fn result(name: &str, makespan_s: f64, work_s: f64) -> LevelR
         slowdown: None,
         fairness: None,
         max_rss_bytes: 0,
+        max_rss_at_most: false,
         voluntary_switches: 0.0,
         involuntary_switches: 0.0,
         run_delay_s: None,
