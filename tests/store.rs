@@ -319,6 +319,24 @@ fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added(pla
     place.run(&["fleet", "report"]).ok();
 }
 
+/// A store is made with its first record, and whether it could be is known before anything is measured.
+#[test]
+fn a_store_that_has_no_record_is_not_made() {
+    let place = Sandbox::open();
+    let save = |store: &'static str, command: &'static str| {
+        ["compare", "--why=no", "-N", "-r", "2", command, "--no-keep", "--save", "--store", store]
+    };
+    place.run(&save("new/there/s.db", "false")).expect_error(5, &["'false' ended with exit code 1"]);
+    assert!(!place.path("new").exists());
+    place.run(&save("new/there/s.db", "true")).ok();
+    assert!(place.path("new/there/s.db").exists());
+    fs::create_dir(place.path("theirs")).unwrap();
+    fs::set_permissions(place.path("theirs"), fs::Permissions::from_mode(0o555)).unwrap();
+    let ran = run_without_privileges(&place, &save("theirs/of/s.db", "false"));
+    ran.expect_error(1, &["cannot write '", "theirs/s.db'", "Permission denied"]);
+    assert!(!ran.err.contains("'false'"), "{}", ran.err);
+}
+
 #[test]
 fn who_may_not_write_beside_a_file_is_told_what_it_takes() {
     let place = Sandbox::open();

@@ -37,6 +37,9 @@ compare --load 1,x true
 compare --mode open true
 compare --rate 5 true
 compare --max-time soon true
+compare --max-time -5 true
+compare --mode open --rate -5 true
+compare --load -3 true
 compare --delta 2 true
 compare --confidence 100% true
 compare --timeout 0 true
@@ -52,6 +55,8 @@ compare --json --export-csv - true
 compare --why=no --why-rounds 3 true
 compare --why=often true
 compare --why-rounds 0 true
+store get abc
+store remove 1 x
 trace
 trace --follow x
 trace --follow ./

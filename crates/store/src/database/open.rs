@@ -1,9 +1,11 @@
 //! Opening a store, of either kind.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use whyfaster_words::exit::Failure;
 
+use super::super::atomic::check_writable;
 use super::address::Address;
 use super::known::Known;
 use super::sql::Sql;
@@ -34,6 +36,20 @@ impl Database {
     /// Opens a store to write to it, and makes it where there is none. Whether records can be added is known from here on.
     pub fn open_or_make(address: &Address) -> Result<Self, Failure> {
         Self::opened(address, true)
+    }
+
+    /// Finds out whether records could be added, and makes nothing: of a file that is not there, whether it could be.
+    pub fn check(address: &Address) -> Result<(), Failure> {
+        let absent = match address {
+            Address::File(path) => {
+                sqlite::is_absent(path).map_err(|trouble| trouble.told(address))?.then_some(path)
+            }
+            Address::Server(_) => None,
+        };
+        match absent {
+            Some(path) => check_writable(&nearest(path)).map(drop),
+            None => Self::open_or_make(address).map(drop),
+        }
     }
 
     fn opened(address: &Address, make: bool) -> Result<Self, Failure> {
@@ -76,6 +92,13 @@ impl Database {
     pub(super) fn told<T>(&self, result: Result<T, Trouble>) -> Result<T, Failure> {
         result.map_err(|trouble| trouble.told(&self.address))
     }
+}
+
+/// The file, as if it stood in the nearest of its directories that is there.
+fn nearest(path: &Path) -> PathBuf {
+    let there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
+    let directory = path.ancestors().skip(1).find(there).unwrap_or(Path::new("."));
+    directory.join(path.file_name().unwrap_or_default())
 }
 
 /// Adds nothing, with all the rights that it takes to add something.

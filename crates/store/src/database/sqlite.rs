@@ -34,12 +34,15 @@ struct Sqlite {
     connection: Connection,
 }
 
+/// Whether there is no such file. That one may not look there does not say that there is none.
+pub(super) fn is_absent(path: &Path) -> Result<bool, Trouble> {
+    let exists = path.try_exists();
+    exists.map(|it| !it).map_err(|error| Trouble::Other(format!("'{}': {error}", path.display())))
+}
+
 /// Opens the file; makes it, and its directory, where there is none and one is to be made.
 pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
-    // That one may not look there does not say that there is none.
-    let exists =
-        path.try_exists().map_err(|error| Trouble::Other(format!("'{}': {error}", path.display())))?;
-    if !make && !exists {
+    if !make && is_absent(path)? {
         return Err(Trouble::Absent);
     }
     if make && let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {

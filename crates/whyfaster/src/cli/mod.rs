@@ -29,11 +29,11 @@ pub use seed::HostSeed;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Arg, Command, CommandFactory, FromArgMatches};
 
 /// What was typed; the first word is the program's name.
 pub fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Args, clap::Error> {
-    let matches = Args::command().try_get_matches_from(words)?;
+    let matches = with_negative_numbers(Args::command()).try_get_matches_from(words)?;
     let mut args = Args::from_arg_matches(&matches)?;
     let verb = matches.subcommand().map(|(_, words)| words);
     match (&mut args.verb, verb) {
@@ -46,4 +46,13 @@ pub fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Re
         _ => {}
     }
     Ok(args)
+}
+
+/// A number below 0 behind an option is its value, which is then told what it may be. clap would take it for another option.
+fn with_negative_numbers(command: Command) -> Command {
+    let value = |arg: Arg| {
+        let takes = !arg.is_positional() && arg.get_action().takes_values();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(value).mut_subcommands(with_negative_numbers)
 }

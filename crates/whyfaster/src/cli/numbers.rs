@@ -133,6 +133,11 @@ pub fn count(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The number of a record in a store.
+pub fn entry(text: &str) -> Result<i64, String> {
+    text.trim().parse().map_err(|_| "expected a number that 'whyfaster store list' shows".to_owned())
+}
+
 /// A seed of chance.
 pub fn seed(text: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))

@@ -29,7 +29,7 @@ pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
 
 /// Finds out whether records can be added.
 pub fn check_store(save: Option<&Save>) -> Result<(), Failure> {
-    save.map_or(Ok(()), |save| Database::open_or_make(&save.address).map(drop))
+    save.map_or(Ok(()), |save| Database::check(&save.address))
 }
 
 /// Adds a record of this machine to a store. `called` is what the machine is called, where the record does not say.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 use whyfaster_store::database::{Chosen, Moment, label};
 
+use super::super::numbers;
 use super::ViewArgs;
 
 /// `whyfaster store`.
@@ -116,7 +117,7 @@ pub struct StoreListArgs {
 #[derive(Clone, Debug, Args)]
 pub struct StoreGetArgs {
     /// Its number, which 'whyfaster store list' shows
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = numbers::entry)]
     pub record: i64,
 
     /// Where.
@@ -128,7 +129,7 @@ pub struct StoreGetArgs {
 #[derive(Clone, Debug, Args)]
 pub struct StoreRemoveArgs {
     /// Their numbers, which 'whyfaster store list' shows
-    #[arg(value_name = "NUMBER", required = true)]
+    #[arg(value_name = "NUMBER", value_parser = numbers::entry, required = true)]
     pub records: Vec<i64>,
 
     /// Where.
