@@ -1,0 +1,158 @@
+//! `study ladder` with the engines of this machine: every task that was handed out ran, what is far apart is found so, and nothing stays.
+
+use crate::support::needs::{given, needs, ray, root, tool};
+use crate::support::{Ran, Sandbox, alone, children, eventually, kill, list, number};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// What `make setup-ladder` gives, by engine: from Debian, from PyPI, and what runs for root only.
+const PREPARED: &str =
+    "pool,fork,spawn,pipe,xargs,make,split,parallel,ssh,ssh-shared,gearman,celery,postgres";
+const FROM_PYPI: &str = "dask,ray";
+const AS_ROOT: &str = "slurm-step,slurm-array";
+/// A burst of it may take longer than is meant for one.
+const SLOW: &str = "slurm-array";
+
+fn ladder(place: &Sandbox, options: &[&str]) -> Ran {
+    place.run(&[&["study", "ladder", "--quick", "--seed=1"], options].concat())
+}
+
+/// Nanoseconds a task; none where it was not measured.
+fn price(record: &Value, name: &str, variant: &str) -> Option<f64> {
+    let found = list(&record["prices"]).iter().find(|it| it["name"] == name && it["variant"] == variant);
+    found.and_then(|price| price["median_ns"].as_f64())
+}
+
+#[test]
+fn every_prepared_engine_hands_out_tasks() {
+    for program in ["parallel", "gearman", "gearmand", "redis-server", "ssh", "make"] {
+        needs!(tool(program));
+    }
+    let mut prepared: Vec<&str> = PREPARED.split(',').collect();
+    for (more, need) in [(FROM_PYPI, ray()), (AS_ROOT, root().and_then(|()| tool("slurmctld")))] {
+        if given(need) {
+            prepared.extend(more.split(','));
+        }
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let engines = format!("--engines={}", prepared.join(","));
+    let ran = ladder(&place, &[&engines, "--load=1,4", "--max-time=12s", "--record=r.json", "-v"]);
+    ran.expect(0, &[]);
+    place.assert_clean();
+    let record = place.record("r.json");
+    let measured = |name: &str| price(&record, name, "n=1");
+    let missing: Vec<_> = prepared.iter().filter(|name| measured(name).is_none() && **name != SLOW).collect();
+    assert!(missing.is_empty(), "{missing:?}: {}", ran.out);
+    // Every burst of 4 has the latencies of 4 tasks.
+    let row = |name: &str, variant: &str| {
+        list(&record["rows"]).iter().position(|it| it["name"] == name && it["variant"] == variant).unwrap()
+    };
+    for name in ["pool", "xargs", "gearman"] {
+        let of = |variant: &str| {
+            let row = row(name, variant);
+            let series = list(&record["samples"]).iter().filter(move |it| it["row"] == row);
+            series.map(|it| list(&it["ops"]).len()).collect::<Vec<_>>()
+        };
+        assert!(
+            of("n=4,latency").iter().zip(of("n=4")).all(|(tasks, bursts)| *tasks == 4 * bursts),
+            "{name}"
+        );
+    }
+    // Far above what noise does: orders of magnitude.
+    let ssh = measured("ssh").unwrap();
+    for name in ["pool", "pipe", "fork"] {
+        assert!(measured(name).unwrap() * 5.0 < ssh, "{name}: {:?} against {ssh}", measured(name));
+    }
+    assert!(measured("pool").unwrap() < measured("parallel").unwrap());
+    for side in ["client_cpu", "worker_cpu"] {
+        let [fork, ssh] = ["fork", "ssh"].map(|name| price(&record, name, &format!("n=1,{side}")).unwrap());
+        assert!(fork * 2.0 < ssh, "{side}: {fork} against {ssh}");
+    }
+    // Whoever cannot be told apart has no number, and a reason.
+    assert_eq!(price(&record, "ssh-shared", "n=1,client_cpu"), None);
+    assert!(ran.flowing().contains("CPU time of ssh-shared: the connection that all share"), "{}", ran.out);
+    // The record alone gives the same tables.
+    let shown = place.run(&["show", "-v", "r.json"]).ok();
+    let tables = |text: &str| text.split("tasks a second").nth(1).unwrap().to_owned();
+    assert_eq!(tables(&shown.out), tables(&ran.out));
+}
+
+#[test]
+fn the_length_from_which_a_fork_does_not_matter_is_found_and_kept() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    // A busy machine may leave a row without a price, and the list says so.
+    let measured = |_| {
+        let ran = ladder(&place, &["--engines=pool,fork,xargs", "--load=1,100", "--record=r.json"]);
+        ran.expect(0, &[]);
+        assert!(ran.out.contains("<5% from"), "{}", ran.out);
+        place.assert_clean();
+        place.record("r.json")
+    };
+    let priced = |record: &Value| ["pool", "xargs"].iter().all(|name| price(record, name, "n=100").is_some());
+    let record = (0..3).map(measured).find(priced).expect("a price of pool and xargs in one list of three");
+    let thresholds = list(&record["handing"]["thresholds"]);
+    let names: Vec<&str> = thresholds.iter().map(|it| it["engine"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fork", "xargs"]);
+    for threshold in thresholds {
+        let [low, typical, high] = ["low_s", "typical_s", "high_s"].map(|end| number(&threshold[end]));
+        assert!(1e-3 <= low && low <= typical && typical <= high, "{threshold}");
+    }
+    // A task of 10 ms takes no less than its CPU time, shared by the workers.
+    let handing = &record["handing"];
+    let variant = format!("n={},ms=10", handing["tasks"]);
+    let least_ns = 10e6 / number(&handing["workers"]);
+    assert!(price(&record, "pool", &variant).unwrap() >= least_ns * 0.999);
+    assert!(price(&record, "pool", "n=100").unwrap() * 2.0 < price(&record, "xargs", "n=100").unwrap());
+}
+
+#[test]
+fn an_interrupt_and_a_kill_leave_nothing() {
+    needs!(tool("gearmand"));
+    let _alone = alone();
+    for (signal, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
+        let place = Sandbox::new();
+        let options = ["study", "ladder", "--engines=pool,gearman,ssh", "--max-time=60s", "--record=r.json"];
+        let running = place.start(&options);
+        // All engines run once the first burst of the last one was done.
+        eventually("the engines", || children(running.pid()).len() >= 6);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        kill(running.pid(), signal);
+        let ran = running.wait();
+        assert!(code.is_none_or(|code| ran.code() == code), "{signal:?}: {} {}", ran.code(), ran.err);
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn what_is_missing_is_not_measured_with_the_package_that_brings_it() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let options =
+        ["study", "ladder", "--quick", "--engines=pool,parallel", "--max-time=1s", "--load=1", "-v"];
+    let mut command = place.whyfaster(&options);
+    command.env("PATH", "/nonexistent");
+    let ran = place.finish(command);
+    ran.expect(0, &[]);
+    let said = ran.flowing();
+    assert!(
+        said.contains("parallel/n=1: parallel is not installed (Debian: parallel); --install fetches it"),
+        "{said}"
+    );
+    place.assert_clean();
+    ladder(&place, &["--engines=pool", "--install", "--max-time=1s", "--load=1"])
+        .expect(0, &["nothing is missing"]);
+}
+
+#[test]
+fn wrong_options_are_named() {
+    let place = Sandbox::new();
+    ladder(&place, &["--engines=pol"]).expect_error(2, &["no engine 'pol'", "did you mean 'pool'", "xargs"]);
+    ladder(&place, &["--flamegraphs=x"]).expect_error(2, &["--flamegraphs"]);
+    place
+        .run(&["study", "pipes", "--engines=pool"])
+        .expect_error(2, &["--engines: study pipes has no engines"]);
+    place.run(&["study", "pipes", "--install"]).expect_error(2, &["--install"]);
+    ladder(&place, &["--load=auto"]).expect_error(2, &["--load", "1,10,100"]);
+}

@@ -1,0 +1,49 @@
+//! End-to-end tests that measure, or judge how long something takes: nothing else runs beside them.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod compare_as_hyperfine;
+mod compare_gates_and_records;
+mod compare_own_options;
+mod duets;
+mod elsewhere_slow_node;
+mod equal_work;
+mod files;
+mod first_screen;
+mod front_door;
+mod inside_places;
+mod kept;
+mod ladder;
+mod old_records;
+mod prices;
+mod prices_limits;
+mod progress;
+mod reliability_commands;
+mod reliability_files;
+mod reliability_launcher;
+mod reliability_limits;
+mod reliability_signals;
+mod report;
+mod screens;
+mod show_and_exports;
+mod statistics_real_clock;
+mod study;
+mod study_placement;
+mod trace_counts;
+mod trace_keys;
+mod trace_limits;
+mod trace_many;
+mod trace_outputs;
+mod trace_path;
+mod trace_privileges;
+mod trace_use;
+mod trace_waits;
+mod users;
+mod why;
+mod why_commands;
+mod why_contention;
+mod why_limits;
+mod why_real;
+mod why_users;
+mod wrong_usage;

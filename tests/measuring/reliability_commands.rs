@@ -1,0 +1,248 @@
+//! Commands that misbehave: each gets a clear message and the documented exit status, and leaves nothing behind.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+use std::fs;
+
+use crate::support::needs::{given, mounts};
+use crate::support::{PROGRAM, Sandbox};
+use serde_json::Value;
+
+fn batches(record: &Value) -> &Vec<Value> {
+    record["batches"].as_array().unwrap()
+}
+
+/// Values of a column over all copies of all batches.
+fn column<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
+    batches(record).iter().flat_map(|batch| batch["copies"][name].as_array().unwrap()).collect()
+}
+
+#[test]
+fn a_command_that_is_not_found() {
+    let place = Sandbox::new();
+    place
+        .compare(&["-N", "no-such-program-here -x"])
+        .expect_error(5, &["'no-such-program-here'", "PATH", "spelling"]);
+    place
+        .compare(&["-N", "./nowhere/x"])
+        .expect_error(5, &["'./nowhere/x' does not exist", "check the path"]);
+    place
+        .compare(&["no-such-program-here -x"])
+        .expect_error(5, &["no-such-program-here", "127", "spelling and PATH"]);
+    place
+        .compare(&["--no-check-output", "no-such-program-here -x"])
+        .expect_error(5, &["no-such-program-here", "127", "spelling and PATH"]);
+    place.compare(&["--shell", "no-such-shell", "true"]).expect_error(5, &["'no-such-shell'", "PATH"]);
+    place
+        .compare(&["--prepare", "no-such-hook", "true"])
+        .expect_error(5, &["--prepare", "no-such-hook", "127"]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_file_that_cannot_be_executed() {
+    let place = Sandbox::new();
+    place.write("data", "no program");
+    place.compare(&["-N", "./data"]).expect_error(5, &["'./data' is not executable", "permissions"]);
+    place.script("no-line", "echo hello\n");
+    place.compare(&["-N", "./no-line"]).expect_error(5, &["'./no-line'", "Exec format error", "'#!' line"]);
+    place.script("bad-line", "#!/no/such/interpreter\n");
+    place.compare(&["-N", "./bad-line"]).expect_error(5, &["'./bad-line'", "interpreter", "does not exist"]);
+    // A shell reads a script without its line.
+    place.compare(&["--runs", "2", "./no-line"]).ok();
+    place.assert_clean();
+}
+
+#[test]
+fn a_command_that_is_killed_or_crashes() {
+    let place = Sandbox::new();
+    place.compare(&["kill -9 $$"]).expect_error(5, &["kill -9 $$", "signal 9", "memory"]);
+    place.compare(&["kill -SEGV $$"]).expect_error(5, &["kill -SEGV $$", "signal 11"]);
+    place.compare(&["--runs", "2", "kill -SEGV $$"]).expect_error(5, &["signal 11", "run 0"]);
+    place.compare(&["-i", "--runs", "3", "--record", &place.file("r.json"), "kill -9 $$"]).ok();
+    assert!(column(&place.record("r.json"), "status").iter().all(|status| **status == -9));
+    place.assert_clean();
+}
+
+#[test]
+fn a_flood_of_output() {
+    let place = Sandbox::new();
+    let flood = "head -c 200000000 /dev/zero";
+    for output in ["null", "pipe"] {
+        let record = place.file(output);
+        place.compare(&["--runs", "1", "--warmup", "1", "--output", output, "--record", &record, flood]).ok();
+        let record = place.record(output);
+        assert_eq!(record["trials"][0]["stdout_bytes"], 200_000_000_u64, "all of it was taken in");
+    }
+    // The comparison keeps the first one's output: it must be gone afterwards.
+    place
+        .compare(&["--runs", "1", "--warmup", "1", flood, "head -c 199999999 /dev/zero; echo"])
+        .expect_error(5, &["standard output differs", "--no-check-output"]);
+    place.assert_clean();
+}
+
+#[test]
+fn thousands_of_copies_flood_their_pipes() {
+    let place = Sandbox::new();
+    let record = place.file("r.json");
+    let args = ["-N", "--load", "2000", "--runs", "1", "--output", "pipe", "--record", &record];
+    place.compare(&[&args[..], &["head -c 100000 /dev/zero"]].concat()).ok();
+    let record = place.record("r.json");
+    let status = column(&record, "status");
+    assert!(status.len() == 2000 && status.iter().all(|status| **status == 0), "{record}");
+    place.assert_clean();
+}
+
+#[test]
+fn output_to_a_file_that_has_no_room() {
+    let place = Sandbox::new();
+    if given(mounts()) {
+        // Mounts of a private namespace: they are gone with the process.
+        let line = "mount -t tmpfs -o size=1m none /mnt && exec \"$whyfaster\" compare --runs 2 --output /mnt/out 'head -c 5000000 /dev/zero'";
+        place
+            .shell(&format!("exec unshare -m sh -c '{}'", line.replace('\'', "'\\''")))
+            .expect_error(5, &["head -c 5000000 /dev/zero", "exit code 1", "run 0"]);
+    }
+    place.compare(&["--runs", "2", "--output", "/dev/full", "echo x"]).expect_error(5, &["echo x", "run 0"]);
+    place.compare(&["--output", "./none/out", "echo x"]).expect_error(1, &["./none/out", "--output"]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_pipe_as_output_or_input_does_not_hang() {
+    let place = Sandbox::new();
+    let pipe = place.file("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    place.compare(&["--runs", "2", "--output", &pipe, "echo x"]).expect_error(1, &[&pipe, "--output"]);
+    place.compare(&["--runs", "2", "--input", &pipe, "cat"]).expect_error(2, &["named pipe", &pipe]);
+    place.assert_clean();
+}
+
+#[test]
+fn commands_that_close_their_output_or_never_read_their_input() {
+    let place = Sandbox::new();
+    fs::write(place.path("big"), vec![b'x'; 20_000_000]).unwrap();
+    for command in ["exec >&-; sleep 0.05", "exec >&- 2>&-; true"] {
+        for output in ["null", "pipe", "inherit"] {
+            place.compare(&["--runs", "2", "--output", output, command]).ok();
+        }
+    }
+    place.compare(&["-N", "--runs", "3", "--input", "./big", "--load", "5", "true"]).ok();
+    // Neither does a pipeline whose reader goes early hang or fail.
+    place.compare(&["--runs", "2", "yes | head -n 1"]).ok();
+    // What the program itself reads from is not theirs.
+    place.shell("echo secret | \"$whyfaster\" compare --runs 2 'cat' 'true'").ok();
+    place.assert_clean();
+}
+
+#[test]
+fn a_command_that_ignores_sigterm_ends_at_its_timeout() {
+    let place = Sandbox::new();
+    let m = &place.marker;
+    let command = format!("trap '' TERM INT HUP; setsid sleep {m} & (sleep {m} &); sleep {m}; :");
+    let record = place.file("r.json");
+    let ran = place
+        .compare(&["--timeout", "0.3s", "--runs", "2", "--load", "3", "--record", &record, &command])
+        .ok();
+    place.assert_clean();
+    let record = place.record("r.json");
+    assert_eq!(column(&record, "timed_out").len(), 6);
+    assert!(column(&record, "timed_out").iter().all(|late| **late == true));
+    assert!(ran.out.contains("time-out of 0.3 s; raise --timeout"), "{}", ran.out);
+}
+
+#[test]
+fn a_command_that_leaves_processes_behind() {
+    let place = Sandbox::new();
+    let m = &place.marker;
+    let command = format!("(setsid sleep {m} > /dev/null 2>&1 &); (sleep {m} > /dev/null 2>&1 &); true");
+    place.compare(&["--runs", "3", "--load", "2", "--record", &place.file("r.json"), &command]).ok();
+    place.assert_clean();
+    let record = place.record("r.json");
+    for batch in batches(&record) {
+        assert_eq!(batch["orphans"]["killed"], 4, "{batch}");
+    }
+    assert!(record["warnings"].to_string().contains("outlived"), "{}", record["warnings"]);
+    // What ends while its copy still runs costs no time that is not in the wall time.
+    let command = "(true > /dev/null 2>&1 &); sleep 0.3";
+    place.compare(&["--runs", "3", "--record", &place.file("r.json"), command]).ok();
+    let record = place.record("r.json");
+    assert!(
+        batches(&record).iter().all(|it| it["orphans"]["reaped"] == it["orphans"]["beside"]),
+        "{record:#}"
+    );
+    assert!(!record["warnings"].to_string().contains("outlived"), "{}", record["warnings"]);
+}
+
+/// A pipe that a daemon holds open must not keep the trial waiting for its end.
+#[test]
+fn a_daemon_that_holds_the_output_does_not_hang_the_trial() {
+    let place = Sandbox::new();
+    let m = &place.marker;
+    for output in ["null", "pipe"] {
+        let words = ["--max-runs", "2", "--output", output, &format!("(setsid sleep {m} &); echo x")];
+        place.compare(&words).ok();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn a_status_that_varies_is_found() {
+    let place = Sandbox::new();
+    let varies = "test \"$HYPERFINE_ITERATION\" != 2";
+    place
+        .compare(&["--runs", "5", varies])
+        .expect_error(5, &["HYPERFINE_ITERATION", "exit code 1", "run 2", "-i"]);
+    let allowed = place.compare(&["-i", "--runs", "5", varies]).ok();
+    assert!(allowed.flowing().contains("1 copy ended with a status other than 0"), "{}", allowed.out);
+    // What had been measured before is kept.
+    place.compare(&["--runs", "5", "--record", &place.file("r.json"), varies]).expect(5, &[]);
+    let record = place.record("r.json");
+    assert_eq!((&record["status"], batches(&record).len()), (&Value::from("failed"), 2));
+    place.assert_clean();
+}
+
+#[test]
+fn words_and_environment_of_any_kind() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Sandbox::new();
+    let long = format!("true {}", "x".repeat(140_000 - 10_000));
+    place.compare(&["-N", "--runs", "2", &long]).ok();
+    place
+        .compare(&["--max-runs", "2", "/bin/true $(seq 1000000)"])
+        .expect_error(5, &["/bin/true $(seq 1000000)", "rgument list too long"]);
+    let mut command = place.whyfaster(&["compare", "--runs", "2", "--no-check-output"]);
+    command.arg("test \"$ODD\" = \"$(printf 'a\\377b')\"").env("ODD", OsStr::from_bytes(b"a\xffb"));
+    place.finish(command).ok();
+    // No room in the environment for what is added: the kernel's limit on one string is 128 KiB, on all a quarter of the stack.
+    let mut command =
+        place.command("prlimit", &["--stack=1048576", PROGRAM, "compare", "-N", "--runs", "400", "true"]);
+    // What cargo and whoever runs the test have put there counts too: each text, the byte behind it and its pointer.
+    let given = |name: &OsStr, value: &OsStr| name.len() + value.len() + 10;
+    let ours: usize = std::env::vars_os().map(|(name, value)| given(&name, &value)).sum();
+    let places: usize = command.get_envs().filter_map(|(name, value)| Some(given(name, value?))).sum();
+    let room = (1 << 20) / 4 - 1000 - ours - places;
+    for number in 0..2 {
+        command.env(format!("BIG_{number}"), "x".repeat(room / 2 - 20));
+    }
+    let ran = place.finish(command);
+    if ran.code() != 0 {
+        ran.expect_error(5, &["true", "rgument list too long", "environment"]);
+    }
+    let mut command = place.whyfaster(&["compare", "--runs", "2"]);
+    command.arg(OsStr::from_bytes(b"echo \xff"));
+    place.finish(command).expect(2, &["error: "]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_command_that_writes_to_its_terminal() {
+    let place = Sandbox::new();
+    // In a session of its own it has none, which is an ordinary error of the command.
+    place.compare(&["echo x > /dev/tty"]).expect_error(5, &["echo x > /dev/tty", "/dev/tty"]);
+    let ran = place.compare(&["--runs", "2", "--show-output", "echo seen; echo also >&2"]);
+    ran.expect(0, &["also"]);
+    assert!(ran.out.contains("seen"), "{}", ran.out);
+    place.assert_clean();
+}

@@ -1,0 +1,194 @@
+//! What a user sees with a program that has the capabilities of the full level (`make install-caps`): all of their own processes, and
+//! of others names and times.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::needs::{Need, capabilities, machine, needs, root};
+use crate::support::trace::{compile, rows};
+use crate::support::user::{program_for_all, without_privileges};
+use crate::support::{Ran, Sandbox, eventually};
+use serde_json::Value;
+
+/// The program as `make install-caps` leaves it, and another user.
+struct Capable {
+    place: Sandbox,
+    program: String,
+}
+
+impl Capable {
+    fn new() -> Need<Self> {
+        root()?;
+        let place = Sandbox::open();
+        let program = program_for_all(&place);
+        capabilities("cap_bpf,cap_perfmon", &program)?;
+        Ok(Self { place, program })
+    }
+
+    /// `whyfaster trace` as that user.
+    fn trace(&self, args: &[&str]) -> Ran {
+        let args = [&["trace", "--untraced-runs", "0"], args].concat();
+        self.place.finish(without_privileges(&self.place, &self.program, &args))
+    }
+
+    /// `whyfaster trace --follow` as that user.
+    fn follow(&self, pid: i32, args: &[&str]) -> Ran {
+        let pid = pid.to_string();
+        let args = [&["trace", "--follow", &pid, "--duration", "1"], args].concat();
+        self.place.finish(without_privileges(&self.place, &self.program, &args))
+    }
+
+    /// A program that belongs to root and whose user becomes root.
+    fn setuid_root(&self) -> Need<String> {
+        let program = compile(&self.place, "becomes-root", BECOMES_ROOT);
+        fs::set_permissions(&program, Permissions::from_mode(0o4755)).unwrap();
+        let mut tried = without_privileges(&self.place, &program, &[]);
+        machine(tried.status().unwrap().success(), "file system that heeds a setuid bit")?;
+        Ok(program)
+    }
+}
+
+/// Does what nobody is to see, and ends with 0 if it is root. With an argument it goes on doing so.
+const BECOMES_ROOT: &str = r#"
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    do {
+        close(open("/secret/path", O_RDONLY));
+        munmap(mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+        if (!fork()) { execl("/bin/ls", "secret-ls", "/secret/other", NULL); _exit(1); }
+        wait(NULL);
+    } while (argc > 1 && getppid() != 1);
+    return geteuid() != 0;
+}
+"#;
+
+/// The same by a program that lets nobody look into its memory from some point on.
+const CLOSES_ITSELF: &str = r#"
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(void) {
+    close(open("/shown/path", O_RDONLY));
+    prctl(PR_SET_DUMPABLE, 0);
+    for (int i = 0; i < 5; i++) close(open("/secret/path", O_RDONLY));
+    return 0;
+}
+"#;
+
+/// One row of `skipped[]`.
+fn row(command: &str, why: &str) -> Value {
+    serde_json::json!([{ "command": command, "why": why, "processes": 1 }])
+}
+
+/// Nothing in these files and streams tells what was hidden.
+#[track_caller]
+fn tells_nothing(place: &Sandbox, ran: &Ran, files: &[&str]) {
+    let seen = |text: &str| {
+        text.lines()
+            .find(|line| line.contains("secret") && !line.contains("cannot access"))
+            .map(str::to_owned)
+    };
+    assert_eq!(seen(&ran.out).or(seen(&ran.err)), None);
+    for file in files {
+        let bytes = fs::read(place.path(file)).unwrap();
+        assert_eq!(seen(&String::from_utf8_lossy(&bytes)), None, "{file}");
+    }
+}
+
+#[test]
+fn the_file_gives_the_full_level_and_the_command_has_none() {
+    let capable = needs!(Capable::new());
+    let trace = capable.trace(&["--json", "grep -q 'CapEff:.0*$' /proc/self/status"]).json();
+    assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("full"), Some(0)));
+    assert!(!rows(&trace, "syscalls").is_empty());
+    assert!(rows(&trace, "skipped").is_empty(), "{}", trace["skipped"]);
+    // The other levels work with such a file as well.
+    assert_eq!(capable.trace(&["--json", "--level", "unprivileged", "true"]).json()["processes"]["execs"], 1);
+    assert_eq!(capable.trace(&["--json", "--level", "ptrace", "true"]).json()["level"], "ptrace");
+}
+
+#[test]
+fn a_process_of_another_user_is_not_followed() {
+    let capable = needs!(Capable::new());
+    let line =
+        format!("while :; do cat /secret/path 2>/dev/null; sleep 0.02; done # {}", capable.place.marker);
+    let of_root = capable.place.begin(capable.place.command("sh", &["-c", &line]));
+    let ran = capable.follow(of_root.pid(), &["--calls"]);
+    ran.expect_error(6, &["another user", "sudo"]);
+    tells_nothing(&capable.place, &ran, &[]);
+    assert!(!ran.err.contains("0x"), "an address: {}", ran.err);
+    // Whoever may look into it anyway observes it: the rule is about the caller.
+    let pid = of_root.pid().to_string();
+    let ran = capable.place.run(&["trace", "--follow", &pid, "--duration", "1", "--calls=openat"]);
+    ran.expect(0, &["/secret/path"]);
+}
+
+#[test]
+fn a_child_that_becomes_root_leaves_the_tree() {
+    let capable = needs!(Capable::new());
+    let program = needs!(capable.setuid_root());
+    let place = &capable.place;
+    let outputs =
+        ["--calls", "--folded", "folded", "--perfetto", "perfetto", "--keep-schedule", "--record", "r.json"];
+    let line = format!("id -u; {program}; true");
+    let ran = capable.trace(&[&outputs[..], &["--json", &line]].concat()).ok();
+    tells_nothing(place, &ran, &["folded", "perfetto", "r.json"]);
+    let of_root = |line: &&str| line.contains(" becomes-root ") && !line.contains("execve(");
+    assert_eq!(ran.err.lines().find(of_root), None);
+    let trace: Value = serde_json::from_str(ran.out.trim_start_matches("65534\n")).unwrap();
+    assert_eq!(trace["skipped"], row("becomes-root", "other_user"));
+    assert!(rows(&trace, "checks").iter().all(|check| check["holds"] == true), "{:#}", trace["checks"]);
+    // What waited for it is explained as far as its name goes.
+    let waits =
+        rows(&trace, "waits").iter().any(|row| row["peer"] == "becomes-root" && row["cause"] == "child");
+    assert!(waits, "{:#}", trace["waits"]);
+    let shown = place.run(&["show", &place.file("r.json")]);
+    assert!(shown.flowing().contains("skipped: 1 process of another user: becomes-root;"), "{}", shown.out);
+    // The stream that was kept says the same.
+    let record: Value = place.json("r.json");
+    assert!(record["schedule"]["events"].as_u64().unwrap() > 0);
+    // Root sees it as any other child.
+    let ran = place.run(&["trace", "--untraced-runs", "0", "--as-root", "--calls=openat", "--json", &line]);
+    ran.expect(0, &["/secret/path"]);
+    assert!(!ran.out.contains("other_user"), "{}", ran.out);
+}
+
+#[test]
+fn of_a_running_tree_the_own_part_is_followed() {
+    let capable = needs!(Capable::new());
+    let program = needs!(capable.setuid_root());
+    let place = &capable.place;
+    let marker = &place.marker;
+    let line = format!("{program} {marker} >/dev/null 2>&1 & while :; do sleep 0.02; done");
+    let tree = place.begin(without_privileges(place, "sh", &["-c", &line]));
+    eventually("the child of root", || {
+        let listed =
+            fs::read_to_string(format!("/proc/{0}/task/{0}/children", tree.pid())).unwrap_or_default();
+        let is_it = |pid: &str| {
+            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "becomes-root")
+        };
+        listed.split_whitespace().any(is_it)
+    });
+    let ran = capable.follow(tree.pid(), &["--calls", "--json"]);
+    place.end_sleepers();
+    let trace = ran.json();
+    tells_nothing(place, &ran, &[]);
+    let why: Vec<&str> = rows(&trace, "skipped").iter().filter_map(|row| row["why"].as_str()).collect();
+    assert!(!why.is_empty() && why.iter().all(|why| *why == "other_user"), "{}", trace["skipped"]);
+    assert!(rows(&trace, "commands").iter().any(|row| row["command"] == "sleep"), "{:#}", trace["commands"]);
+}
+
+#[test]
+fn who_lets_nobody_look_into_its_memory_leaves_the_tree() {
+    let capable = needs!(Capable::new());
+    let program = compile(&capable.place, "closes", CLOSES_ITSELF);
+    let ran = capable.trace(&["--calls", "--json", "-N", &program]);
+    ran.expect(0, &["/shown/path"]);
+    tells_nothing(&capable.place, &ran, &[]);
+    assert_eq!(ran.json()["skipped"], row("closes", "not_dumpable"));
+}

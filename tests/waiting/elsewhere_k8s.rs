@@ -1,0 +1,240 @@
+//! `fleet` on a cluster of Kubernetes: its client against one that stands in for it.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::engines::few_runs;
+use crate::support::needs::{Need, mounts, needs, root, tool};
+use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, together};
+use rustix::process::Signal;
+use serde_json::json;
+
+/// What stands in for a cluster: a program that is called `kubectl`, and a directory of nodes and jobs.
+struct Cluster {
+    place: Sandbox,
+}
+
+impl Cluster {
+    /// With these nodes, each with a boot of its own.
+    fn new(nodes: &[&str]) -> Need<Self> {
+        root()?;
+        mounts()?;
+        tool("python3")?;
+        let place = Sandbox::new();
+        fs::create_dir(place.path("bin")).unwrap();
+        fs::create_dir(place.path("cluster")).unwrap();
+        place.script("bin/kubectl", include_str!("../support/kubectl.py"));
+        let items: Vec<_> = nodes
+            .iter()
+            .map(|name| {
+                place.write(&format!("cluster/boot.{name}"), format!("{}-{name}\n", place.marker));
+                json!({
+                    "metadata": { "name": name, "labels": { "kubernetes.io/os": "linux", "pool": &name[..1] } },
+                    "spec": {},
+                    "status": {
+                        "allocatable": { "cpu": "2", "memory": "4Gi" },
+                        "conditions": [{ "type": "Ready", "status": "True" }],
+                    },
+                })
+            })
+            .collect();
+        place.write("cluster/nodes.json", json!({ "items": items }).to_string());
+        Ok(Self { place })
+    }
+
+    /// Changes a node.
+    fn set(&self, name: &str, at: &str, value: serde_json::Value) {
+        let mut nodes = self.place.json("cluster/nodes.json");
+        let node =
+            nodes["items"].as_array_mut().unwrap().iter_mut().find(|it| it["metadata"]["name"] == name);
+        *node.unwrap().pointer_mut(at).unwrap() = value;
+        self.place.write("cluster/nodes.json", nodes.to_string());
+    }
+
+    fn start(&self, args: &[&str]) -> Running {
+        let mut command: Command = self.place.command(PROGRAM, args);
+        let path = format!("{}:{}", self.place.file("bin"), std::env::var("PATH").unwrap());
+        command.env("PATH", path).env("CLUSTER", self.place.path("cluster"));
+        self.place.begin(command)
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.start(args).wait()
+    }
+
+    fn compare(&self, places: &[&str], more: &[&str]) -> Ran {
+        self.run(&[&["fleet", "compare"], places, more].concat())
+    }
+
+    /// Names of the files of the cluster that begin so.
+    fn files(&self, begin: &str) -> Vec<String> {
+        let all = fs::read_dir(self.place.path("cluster")).unwrap().flatten();
+        all.map(|it| it.file_name().into_string().unwrap()).filter(|it| it.starts_with(begin)).collect()
+    }
+
+    /// No job, no process and no file is left.
+    fn assert_clean(&self) {
+        eventually("no job is left", || self.files("job.").is_empty());
+        eventually("no process is left", || self.place.sleepers().is_empty());
+        let left = || {
+            let boxes = self.files("tmp.").into_iter();
+            boxes.flat_map(|it| fs::read_dir(self.place.path(&format!("cluster/{it}"))).unwrap()).count()
+        };
+        eventually("no file is left", || left() == 0);
+        self.place.assert_clean();
+    }
+}
+
+#[test]
+fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
+    let cluster = needs!(Cluster::new(&["a1", "a2", "a3", "b1", "b2"]));
+    let _together = together();
+    cluster.set("a2", "/spec", json!({ "unschedulable": true }));
+    cluster.set(
+        "b1",
+        "/spec",
+        json!({ "taints": [{ "key": "use", "value": "gpu", "effect": "NoSchedule" }] }),
+    );
+    let lost =
+        json!([{ "type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status." }]);
+    cluster.set("b2", "/status/conditions", lost);
+    let ran = cluster.compare(&["k8s:all", "--to=runs"], &few_runs("true"));
+    ran.expect(
+        1,
+        &[
+            "a1: job whyfaster-",
+            "a1: done",
+            "a2: it is cordoned",
+            "a3: done",
+            "b1: it is tainted: use=gpu:NoSchedule",
+            "b2: it is NotReady: Kubelet stopped posting node status.",
+            "2 of 5 machines gave a record",
+        ],
+    );
+    cluster.assert_clean();
+    cluster.set("a2", "/spec", json!({}));
+    let ran = cluster.run(&["fleet", "resume", "runs"]);
+    ran.expect(1, &["a2: done", "3 of 5 machines gave a record"]);
+    cluster
+        .compare(&["k8s:pool=a", "k8s:b1+tainted", "--to=some"], &few_runs("true"))
+        .expect(0, &["4 of 4 machines"]);
+    cluster.run(&["prices", "--on=k8s:a1@debian:13+root", "--quick", "getppid"]).expect(0, &[]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn machines_are_called_by_their_nodes_and_one_that_is_gone_holds_no_other() {
+    let cluster = needs!(Cluster::new(&["a1.east", "a2.east"]));
+    let _together = together();
+    for to in ["--to=before", "--to=after"] {
+        cluster
+            .run(&["fleet", "prices", "k8s:all", to, "--", "--quick", "getppid"])
+            .expect(0, &["2 of 2 machines"]);
+    }
+    let diff = cluster.run(&["fleet", "diff", "before", "after", "--json"]).json();
+    assert_eq!(diff["machines"], json!(["a1-east", "a2-east"]));
+    // The nodes are replaced before what is missing is measured.
+    fs::remove_file(cluster.place.path("before/a1.east.json")).unwrap();
+    fs::remove_file(cluster.place.path("before/a2.east.json")).unwrap();
+    cluster.set("a2.east", "/metadata/name", json!("a3.east"));
+    let ran = cluster.run(&["fleet", "resume", "before"]);
+    ran.expect(
+        1,
+        &[
+            "a1.east: done",
+            "a2.east: it is gone: no node of the cluster is called 'a2.east'",
+            "1 of 2 machines",
+        ],
+    );
+    cluster.assert_clean();
+}
+
+#[test]
+fn what_the_cluster_refuses_is_the_reason() {
+    let cluster = needs!(Cluster::new(&["a1", "a2"]));
+    let _together = together();
+    cluster.compare(&["k8s:pool=z"], &few_runs("true")).expect_error(2, &["'pool=z'"]);
+    cluster
+        .compare(&["k8s:all+admin"], &few_runs("true"))
+        .expect(2, &["'+admin' is neither '+root' nor '+tainted'"]);
+    cluster
+        .compare(&["k8s:closed/a1", "--to=closed"], &few_runs("true"))
+        .expect(1, &["a1: it is Forbidden: jobs.batch is forbidden"]);
+    let waiting = |reason: &str, message: &str| {
+        let state = json!({ "waiting": { "reason": reason, "message": message } });
+        json!({ "phase": "Pending", "containerStatuses": [{ "state": state }] }).to_string()
+    };
+    cluster.place.write("cluster/pod.a1", waiting("ImagePullBackOff", "no such image"));
+    cluster
+        .compare(&["k8s:a1@nowhere/none", "--to=image"], &few_runs("true"))
+        .expect(1, &["a1: it is ImagePullBackOff: no such image", "0 of 1 machine"]);
+    cluster.assert_clean();
+    // Where there is not even a pod, what Kubernetes complains of is the reason.
+    cluster.place.write("cluster/nopods", "");
+    let events = json!([{ "type": "Warning", "reason": "FailedCreate", "message": "pods \"x\" is forbidden: no such service account" }]);
+    cluster.place.write("cluster/events", events.to_string());
+    cluster
+        .compare(&["k8s:a2", "--to=events"], &few_runs("true"))
+        .expect(1, &["a2: it is FailedCreate: pods \"x\" is forbidden", "0 of 1 machine"]);
+    fs::remove_file(cluster.place.path("cluster/nopods")).unwrap();
+    cluster.assert_clean();
+    // One that waits says why, and goes on once it can.
+    let condition = json!({ "type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 2 Insufficient cpu." });
+    cluster
+        .place
+        .write("cluster/pod.a1", json!({ "phase": "Pending", "conditions": [condition] }).to_string());
+    let running =
+        cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=waits"], &few_runs("true")[..]].concat());
+    eventually("a job waits", || !cluster.files("job.").is_empty());
+    eventually("it says why", || cluster.place.said().contains("a1: waits: "));
+    fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
+    running.wait().expect(0, &["a1: waits: 0/2 nodes are available: 2 Insufficient cpu.", "a1: done"]);
+    cluster.place.write("cluster/refused", "");
+    cluster
+        .compare(&["k8s:all"], &few_runs("true"))
+        .expect_error(6, &["192.0.2.1:6443 was refused", "'kubectl get nodes' works"]);
+    let mut command = cluster.place.command(PROGRAM, &["fleet", "compare", "k8s:all", "--", "true", "true"]);
+    command.env("PATH", "/nonexistent");
+    cluster.place.finish(command).expect_error(6, &["kubectl cannot tell the nodes", "where kubectl is"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn whatever_ends_a_visit_takes_the_job_away() {
+    let cluster = needs!(Cluster::new(&["a1", "a2"]));
+    let _together = together();
+    let place = &cluster.place;
+    let long = format!("sleep {}", place.marker);
+    let holder = || {
+        let alive = place.alive();
+        let line = alive.iter().find(|it| it.contains(": /proc/self/exe __k8s")).unwrap();
+        line.split(':').next().unwrap().parse().unwrap()
+    };
+    for (at, ends) in ["interrupt", "near", "client", "waiting"].into_iter().enumerate() {
+        if ends == "waiting" {
+            place.write("cluster/pod.a2", json!({ "phase": "Pending" }).to_string());
+        }
+        let to = format!("--to=runs{at}");
+        let running = cluster.start(&[&["fleet", "compare", "k8s:all", &to], &few_runs(&long)[..]].concat());
+        place.wait_for_sleepers(if ends == "waiting" { 1 } else { 2 });
+        eventually("two jobs", || cluster.files("job.").len() == 2);
+        let (victim, signal) = match ends {
+            "interrupt" => (running.pid(), Signal::INT),
+            "client" => (holder(), Signal::TERM),
+            _ => (running.pid(), Signal::KILL),
+        };
+        kill(victim, signal);
+        if ends == "client" {
+            // The node is asked for again, and so there are two jobs once more.
+            eventually("again", || place.said().contains("once more, because the connection ended"));
+            kill(running.pid(), Signal::INT);
+        }
+        let ran = running.wait();
+        if signal != Signal::KILL {
+            ran.expect(130, &["0 of 2 machines gave a record"]);
+        }
+        cluster.assert_clean();
+    }
+}

@@ -1,0 +1,191 @@
+//! `fleet` on a real Ray of two nodes, each in a network of its own and with a boot of its own; the cluster asks for a token, as Ray does unless told
+//! otherwise.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::support::engines::{Daemons, few_runs};
+use crate::support::needs::{Need, modules, mounts, needs, ray, root, tool};
+use crate::support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
+use rustix::process::Signal;
+
+const HEAD: &str = "10.78.0.1";
+const OTHER: &str = "10.78.0.2";
+const CLUSTER: &str = "ray:10.78.0.1:6379";
+
+/// The cluster; gone when dropped.
+struct Cluster {
+    // Before the place, whose directory they use.
+    daemons: Daemons,
+    /// The processes that hold each node's namespaces.
+    nodes: Vec<u32>,
+    place: Sandbox,
+}
+
+impl Cluster {
+    fn new() -> Need<Self> {
+        root()?;
+        mounts()?;
+        tool("ip")?;
+        ray()?;
+        let place = Sandbox::new();
+        fs::create_dir(place.path("far")).unwrap();
+        let mut cluster = Self { place, daemons: Daemons::new(), nodes: Vec::new() };
+        let temporary = cluster.place.file("r");
+        cluster.start_node(
+            HEAD,
+            &format!("--head --port=6379 --include-dashboard=false --temp-dir={temporary}"),
+        );
+        cluster.start_node(OTHER, "--address=10.78.0.1:6379");
+        let [head, other] = [0, 1].map(|at| cluster.nodes[at].to_string());
+        // Both wait for their ends of the cable.
+        eventually("a cable", || {
+            let words = [
+                "link", "add", "cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns",
+                &other,
+            ];
+            cluster.command("ip", &words).stderr(Stdio::null()).status().unwrap().success()
+        });
+        let list = "import ray; ray.init(address='10.78.0.1:6379', log_to_driver=False); print(sum(it['Alive'] for it in ray.nodes()))";
+        eventually("two nodes", || {
+            let output = cluster.inside("python3", &["-c", list]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).trim() == "2"
+        });
+        Ok(cluster)
+    }
+
+    /// The machine lives on when Ray has ended there.
+    fn start_node(&mut self, address: &str, words: &str) {
+        let boot = self.place.file(&format!("boot.{address}"));
+        fs::write(&boot, format!("{}-{address}\n", self.place.marker)).unwrap();
+        let line = format!(
+            "mount --bind {boot} /proc/sys/kernel/random/boot_id && ip link set lo up && \
+             until ip link set cable up 2>/dev/null; do sleep 0.02; done; ip address add {address}/24 dev cable && \
+             python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block; exec sleep infinity"
+        );
+        // With its first process ends whatever runs there.
+        let apart = [
+            "-n",
+            "-m",
+            "--propagation",
+            "private",
+            "-p",
+            "-f",
+            "--kill-child",
+            "--mount-proc",
+            "sh",
+            "-c",
+            &line,
+        ];
+        let mut command = self.command("unshare", &apart);
+        command.env("TMPDIR", self.place.path("far"));
+        self.nodes.push(self.daemons.start(&self.place, command));
+    }
+
+    /// Ray's own process on the last node is told to end, as by whoever stops Ray there.
+    fn stop_last_node(&mut self) {
+        let child = |of: i32| {
+            let children = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap();
+            children.trim().parse::<i32>().unwrap()
+        };
+        let shell = child(self.nodes.pop().unwrap() as i32);
+        kill(child(shell), Signal::TERM);
+    }
+
+    fn command(&self, program: &str, words: &[&str]) -> Command {
+        let mut command = self.place.command(program, words);
+        command.env("RAY_USAGE_STATS_ENABLED", "0").envs(modules().map(|it| ("PYTHONPATH", it)));
+        command.env("RAY_AUTH_MODE", "token").env("RAY_AUTH_TOKEN", "0".repeat(64));
+        command
+    }
+
+    /// In the network of the first node.
+    fn inside(&self, program: &str, words: &[&str]) -> Command {
+        let head = format!("--net=/proc/{}/ns/net", self.nodes[0]);
+        self.command("nsenter", &[&[head.as_str(), program], words].concat())
+    }
+
+    fn start(&self, args: &[&str]) -> Running {
+        self.place.begin(self.inside(PROGRAM, args))
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.start(args).wait()
+    }
+
+    /// No process and no file of a measurement is left.
+    fn assert_clean(&self) {
+        eventually("no process is left", || self.place.sleepers().is_empty());
+        let far = || fs::read_dir(self.place.path("far")).unwrap().flatten();
+        let ours = |it: &fs::DirEntry| it.file_name().to_string_lossy().starts_with("whyfaster");
+        eventually("no file is left", || !far().any(|it| ours(&it)));
+    }
+}
+
+#[test]
+fn nodes_are_measured_by_actors_and_nothing_stays() {
+    let mut cluster = needs!(Cluster::new());
+    let _alone = alone();
+    let ran = cluster.run(&[&["fleet", "compare", CLUSTER, "--to=runs"], &few_runs("true")[..]].concat());
+    ran.expect(0, &["10.78.0.1: job ", "10.78.0.2: done", "2 of 2 machines gave a record"]);
+    cluster.assert_clean();
+    let one = format!("{CLUSTER}/{OTHER}");
+    cluster
+        .run(&[&["fleet", "compare", &format!("{CLUSTER}/n9")], &few_runs("true")[..]].concat())
+        .expect_error(2, &["no node 'n9'"]);
+    let mut stranger = cluster.inside(PROGRAM, &["fleet", "prices", CLUSTER]);
+    stranger.env_remove("RAY_AUTH_MODE").env_remove("RAY_AUTH_TOKEN");
+    cluster
+        .place
+        .finish(stranger)
+        .expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
+    let long = format!("sleep {}", cluster.place.marker);
+    let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
+    let interrupted = cluster.start(&[&["fleet", "compare", &one, "--to=interrupted"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    kill(interrupted.pid(), Signal::INT);
+    interrupted.wait().expect(130, &["10.78.0.2: interrupted"]);
+    cluster.assert_clean();
+    // Whoever comes second waits for the CPUs; a kill gives them back.
+    let first = cluster.start(&[&["fleet", "compare", &one, "--to=first"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    let second = cluster.start(&[&["fleet", "compare", &one, "--to=second"], &few_runs("true")[..]].concat());
+    eventually("the other waits", || {
+        cluster.place.said().contains("10.78.0.2: waits: not all of its 1 CPUs are free")
+    });
+    kill(first.pid(), Signal::KILL);
+    first.wait();
+    second.wait().expect(0, &["10.78.0.2: done"]);
+    cluster.assert_clean();
+    // The node goes in the middle.
+    let running = cluster.start(&[&["fleet", "compare", &one, "--to=gone"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    cluster.stop_last_node();
+    running
+        .wait()
+        .expect(1, &["10.78.0.2: once more, because the connection ended", "10.78.0.2: it is dead"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let place = Sandbox::new();
+    needs!(tool("python3"));
+    // A Python in which nothing is installed.
+    place.script(
+        "python3",
+        "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S -I \"$@\"\n",
+    );
+    let before = std::env::var("PATH").unwrap();
+    let with = |path: String| {
+        let mut command = place.whyfaster(&["fleet", "prices", "ray:127.0.0.1:6379"]);
+        command.env("PATH", path).env("PATH_BEFORE", &before);
+        place.finish(command)
+    };
+    with(format!("{}:{before}", place.file(""))).expect_error(6, &["python3 has no Ray", "pip install ray"]);
+    with("/nonexistent".to_owned()).expect_error(6, &["python3 does not run", "pip install ray"]);
+    place.run(&["fleet", "prices", "ray:-x"]).expect(2, &["'-x' is no address"]);
+    place.assert_clean();
+}

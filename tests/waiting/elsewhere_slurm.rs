@@ -1,0 +1,123 @@
+//! `fleet` on a Slurm of some nodes: what Slurm and its nodes may do in the middle of a run. Most of the time it waits.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::support::engines::few_runs;
+use crate::support::needs::needs;
+use crate::support::slurm::Cluster;
+use crate::support::{eventually, kill};
+use rustix::process::{Pid, Signal, kill_process};
+
+#[test]
+fn a_drained_node_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_kill_ends_all() {
+    let cluster = needs!(Cluster::new(4, ""));
+    let place = &cluster.place;
+    cluster.say(&["scontrol", "update", "nodename=n4", "state=drain", "reason=disk"]);
+    let quick = few_runs("true");
+    let ran =
+        cluster.run(&[&["fleet", "compare", "slurm:p:n4", "slurm:p:2", "--to=runs"], &quick[..]].concat());
+    ran.expect(1, &["n4: it is drained: disk", "2 of 3 machines gave a record", "fleet resume 'runs'"]);
+    cluster
+        .run(&[&["fleet", "compare", "slurm:p:4"], &quick[..]].concat())
+        .expect_error(2, &["has 3 nodes that can be used"]);
+    cluster
+        .run(&[&["fleet", "compare", "slurm:p:n5"], &quick[..]].concat())
+        .expect_error(2, &["no node 'n5'"]);
+    // Somebody ends the first job; a later one is measured.
+    let asleep = format!("test -e {} || sleep {}", place.file("go"), place.marker);
+    let long = ["--", "--runs=3", "--why=no", "--no-check-output", &asleep];
+    let running = cluster.start(&[&["fleet", "compare", "slurm:p:n1", "--to=again"], &long[..]].concat());
+    place.wait_for_sleepers(1);
+    place.write("go", "");
+    let job = cluster.say(&["squeue", "-h", "-o", "%A"]);
+    cluster.say(&["scancel", job.trim()]);
+    let ran = running.wait();
+    ran.expect(
+        0,
+        &[&format!("n1: job {}", job.trim()), "n1: once more, because", "1 of 1 machine gave a record"],
+    );
+    cluster.assert_clean();
+    // Two measure and one waits for a node.
+    fs::remove_file(place.path("go")).unwrap();
+    let holder =
+        cluster.command("srun", &["-w", "n3", "--exclusive", "sleep", "1000"]).stderr(Stdio::null()).spawn();
+    let mut holder = holder.unwrap();
+    eventually("a node is taken", || cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n");
+    for (signal, to) in [(Signal::INT, "--to=all"), (Signal::KILL, "--to=killed")] {
+        let all = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "slurm:p:n3", to];
+        let running = cluster.start(&[&all[..], &long].concat());
+        place.wait_for_sleepers(2);
+        eventually("one waits", || cluster.say(&["squeue", "-h", "-o", "%T"]).contains("PENDING"));
+        eventually("it says why", || place.said().contains("n3: waits: "));
+        kill(running.pid(), signal);
+        let ran = running.wait();
+        if signal == Signal::INT {
+            ran.expect(130, &["n1: interrupted", "n3: interrupted", "0 of 3 machines gave a record"]);
+        }
+        eventually("only the holder's job is left", || {
+            cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n" && place.sleepers().is_empty()
+        });
+    }
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    cluster.say(&["scancel", "-w", "n3"]);
+    cluster.assert_clean();
+}
+
+/// A node that Slurm has given, and whose daemon then does nothing.
+#[test]
+fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
+    let cluster = needs!(Cluster::new(2, ""));
+    let hung = Pid::from_raw(cluster.nodes[0] as i32).unwrap();
+    kill_process(hung, Signal::STOP).unwrap();
+    let words = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "--to=runs", "--at-once=1", "--silence=8s"];
+    let ran = cluster.run(&[&words[..], &few_runs("true")].concat());
+    kill_process(hung, Signal::CONT).unwrap();
+    ran.expect(1, &["n1: nothing came from it for 8 s before it began", "n2: done", "1 of 2 machines"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn a_controller_that_restarts_costs_nothing_and_a_node_that_dies_its_own_record() {
+    let mut cluster = needs!(Cluster::new(4, ""));
+    // A copy waits until its `sleep` ends, until there is nothing to wait for any more.
+    let asleep = format!("test -e {} || sleep {} || :", cluster.place.file("go"), cluster.place.marker);
+    let words = ["--", "--runs=3", "--why=no", "--no-check-output", &asleep, &asleep];
+    // The controller restarts in the middle.
+    let running = cluster.start(&[&["fleet", "compare", "slurm:p", "--to=runs"], &words[..]].concat());
+    cluster.place.wait_for_sleepers(4);
+    // Within 5 s the controller writes down which steps there are (SAVE_MAX_WAIT in its src/slurmctld/state_save.c). One that it does not know
+    // after a crash it kills, with all that would clear up there.
+    std::thread::sleep(Duration::from_secs(6));
+    cluster.daemons.crash(cluster.controller);
+    cluster.start_controller();
+    eventually("the controller knows its jobs", || {
+        cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n".repeat(4)
+    });
+    cluster.place.write("go", "");
+    cluster.place.end_sleepers();
+    running.wait().expect(0, &["4 of 4 machines gave a record"]);
+    cluster.assert_clean();
+    // A node dies in the middle. The others' records come home, and it is named with what Slurm says of it.
+    fs::remove_file(cluster.place.path("go")).unwrap();
+    let running = cluster.start(&[&["fleet", "compare", "slurm:p", "--to=again"], &words[..]].concat());
+    cluster.place.wait_for_sleepers(4);
+    cluster.crash_node(3);
+    cluster.place.write("go", "");
+    cluster.place.end_sleepers();
+    running.wait().expect(1, &["n4: once more, because", "n4: it is down", "3 of 4 machines gave a record"]);
+    // What is missing is measured once the node is there again.
+    cluster.start_node(3, 4, "");
+    eventually("the node is back", || {
+        cluster.say(&["sinfo", "-h", "-N", "-n", "n4", "-o", "%T"]) == "idle\n"
+    });
+    cluster.run(&["fleet", "resume", "again"]).expect(0, &["n4: job"]);
+    eventually("no job is left", || cluster.say(&["squeue", "-h"]).is_empty());
+    // A node that dies cannot clear up: what it held lies there until somebody empties its /tmp. Nobody else leaves anything.
+    let left: Vec<_> = fs::read_dir(cluster.place.path("far")).unwrap().flatten().collect();
+    assert!(left.len() <= 1, "{left:?}");
+    left.iter().for_each(|it| fs::remove_dir_all(it.path()).unwrap());
+    cluster.assert_clean();
+}
