@@ -78,6 +78,11 @@ pub enum Caution {
         /// What it reads and writes when its output goes into a pipe.
         read: Io,
     },
+    /// Alternatives that differ only by a parameter run the same command line.
+    ParameterUnused {
+        /// The parameter.
+        parameter: String,
+    },
     /// The winner reads far less than the loser.
     ReadsFarLess {
         /// The one that took less time.

@@ -70,6 +70,10 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
                 "look for state that one run leaves to the next (caches, files, a clock that falls): use --prepare, or measure again on a quieter machine",
             )
         }
+        Caution::ParameterUnused { parameter } => (
+            format!("the parameter '{}' changes no command: the same one was compared with itself", name(parameter)),
+            "write its name in braces where its value belongs: in a command or in one of its hooks",
+        ),
         Caution::SpanByTheClock => (
             "span and work were taken from copies that arrived by the clock, perhaps beside others".to_owned(),
             "measure once in batch mode at --load 1 for the span of one copy alone",

@@ -1,11 +1,13 @@
 //! What the numbers themselves warn of: noise, tails, share of the machine, effects too small to trust.
 
+use std::collections::BTreeSet;
+
 use super::compare;
 use super::context::Context;
 use super::results::{Analysis, Comparison, Floor, Level, LevelResult};
 use super::rounds::median_of;
 use crate::crossover;
-use crate::plan::Mode;
+use crate::plan::{Alternative, Mode, Plan};
 use crate::reason;
 use crate::sample::{Arm, Batch};
 use crate::stats::quantile;
@@ -17,6 +19,7 @@ const LAYOUT: f64 = 0.01;
 
 pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
     let mut warnings = Vec::new();
+    warnings.extend(parameters_unused(context.measured.plan));
     warnings.extend(floor_off(context, analysis));
     warnings.extend(rates_not_kept(context, analysis));
     warnings.extend(span_under_load(context));
@@ -53,6 +56,26 @@ fn where_is(
 
 fn excludes_one(low: Option<f64>, high: Option<f64>) -> bool {
     low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0)
+}
+
+/// Parameters whose value changes nothing of what is run.
+fn parameters_unused(plan: &Plan) -> impl Iterator<Item = Caution> {
+    let first = plan.alternatives.first().into_iter();
+    let unused = first.flat_map(|it| it.parameters.keys()).filter(|name| is_unused(&plan.alternatives, name));
+    unused.map(|name| Caution::ParameterUnused { parameter: name.clone() })
+}
+
+/// Whether everything that is run, is run with each of its values.
+fn is_unused(alternatives: &[Alternative], parameter: &str) -> bool {
+    let (mut values, mut different) = (BTreeSet::new(), BTreeSet::new());
+    for alternative in alternatives {
+        let mut without = alternative.clone();
+        values.insert(without.parameters.remove(parameter));
+        without.name.clear();
+        without.given_name = None;
+        different.insert(format!("{without:?}"));
+    }
+    values.len() > 1 && values.len() * different.len() <= alternatives.len()
 }
 
 fn floor_off(context: &Context<'_>, analysis: &Analysis) -> Option<Caution> {

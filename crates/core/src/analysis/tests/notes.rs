@@ -64,6 +64,40 @@ fn noise() {
 }
 
 #[test]
+fn a_parameter_that_changes_nothing_is_named() {
+    let unused = |it: &Caution| matches!(it, Caution::ParameterUnused { parameter } if parameter == "n");
+    let values = |f: &mut Fixture| {
+        for (alternative, value) in f.plan.alternatives.iter_mut().zip(["1", "2"]) {
+            alternative.parameters.insert("n".to_owned(), value.to_owned());
+        }
+    };
+    let same = |f: &mut Fixture| {
+        let command = f.plan.alternatives[0].command.clone();
+        f.plan.alternatives[1].command = command;
+    };
+    warns(unused, |f| {
+        values(f);
+        same(f);
+    });
+    let silent = |change: &dyn Fn(&mut Fixture)| {
+        let mut fixture = clean();
+        values(&mut fixture);
+        change(&mut fixture);
+        assert!(!warned(&fixture.analyse(), unused));
+    };
+    silent(&|_| {});
+    // It stands in a hook, or makes a variable.
+    silent(&|f| {
+        same(f);
+        f.plan.alternatives[1].prepare = Some("set 2".to_owned());
+    });
+    silent(&|f| {
+        same(f);
+        f.plan.alternatives[1].env.insert("N".to_owned(), "2".to_owned());
+    });
+}
+
+#[test]
 fn a_winner_that_reads_far_less_may_leave_out_work() {
     let reads = |f: &mut Fixture, arm, read_bytes| {
         f.each(arm, |batch| {
