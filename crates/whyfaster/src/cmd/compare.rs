@@ -38,10 +38,21 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return listed([&plan], &interrupts);
     }
     if outputs.style != Style::None && outputs.detail > Detail::Sentence {
-        say(&words::plan::announcement(&plan));
+        announce(&plan, &outputs);
     }
     let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     finish(&finished.record, finished.failure, &outputs)
+}
+
+/// Says what is about to run: in lines that fit on a terminal, and in one elsewhere.
+fn announce(plan: &Plan, outputs: &Outputs) {
+    let text = words::plan::announcement(plan);
+    if stderr().is_terminal() {
+        let look = results::look_of(outputs, true);
+        say(&words::text::wrap(&text, look.width, 2).join("\n"));
+    } else {
+        say(&text);
+    }
 }
 
 /// Measures on another machine; all else is as if it had been here.
