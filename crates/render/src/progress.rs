@@ -315,7 +315,11 @@ impl Progress {
                 self.alternative(self.baseline)
             ),
             Event::Account { load, alternative } => {
-                format!("how long {}{} wait for a CPU", copies(*load), self.alternative(*alternative))
+                format!(
+                    "how long the tasks of {}{} wait for a CPU",
+                    copies(*load),
+                    self.alternative(*alternative)
+                )
             }
             Event::Traced { round, rounds, alternative, .. } => {
                 format!("why: observing {}, {round} of {rounds}", self.alternative(*alternative))

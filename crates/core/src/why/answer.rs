@@ -22,6 +22,9 @@ const A_PART: f64 = 1.05;
 /// From this share on, a cause is named.
 const LARGE: f64 = 0.1;
 
+/// Below this share, a cause is no answer where what no cause explains is more.
+const MAIN: f64 = 0.25;
+
 /// Numbers that differ by up to this part are said as the same.
 const AGREE: f64 = 0.02;
 
@@ -65,7 +68,9 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
     let exact = time.is_none_or(|time| (time.ratio / (here / there) - 1.0).abs() <= AGREE);
     let findings: Findings<'_> =
         why.findings.iter().enumerate().filter(|(_, it)| is_of(it, difference)).collect();
-    let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && it.share >= LARGE);
+    let rest = findings.iter().find(|(_, it)| it.cause == Cause::Unexplained).map_or(0.0, |(_, it)| it.share);
+    let answers = |it: &Finding| it.share >= MAIN || it.share >= LARGE.max(rest);
+    let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && answers(it));
     let work =
         more_work(difference).map(|(seconds, on)| (seconds, on.filter(|on| !refuted(*on, difference, why))));
     let because = match named {

@@ -14,6 +14,8 @@ use super::facts::Side;
 use super::input::{ExplainInput, Untraced};
 use super::medians::median;
 use super::rules::Pair;
+use crate::trace::TraceReport;
+use crate::trace::report::SyscallRow;
 
 /// The kernel says by its ticks what was user code, and a run without a tick in the kernel counts as all user code. Two ticks of the
 /// slowest clock that kernels are built with (CONFIG_HZ_100).
@@ -28,7 +30,13 @@ const TOGETHER: f64 = 0.35;
 /// From this part on, waiting was for what is seen to wait.
 const MOSTLY: f64 = 0.5;
 
-/// Stops of ptrace make a call longer by less than this, even on a busy machine.
+/// What it usually costs to make a process, and to start a program in it, seconds.
+const FORK_S: f64 = 250e-6;
+const EXEC_S: f64 = 550e-6;
+
+/// Stops of ptrace make a call longer by less than so many times what the typical call takes that does not wait, and by less than this, even on
+/// a busy machine.
+const STOPS: f64 = 3.0;
 const STOPS_S: f64 = 1e-3;
 
 /// Calls in which nothing but this is waited for.
@@ -111,12 +119,22 @@ fn kinds(
     let kernel = if usual_s >= enough { likely } else { Category::Rest };
     // What a process computes beside being made is not told from that: as far as its making usually costs.
     let of_processes = kernel == Category::Process && user_s * kernel_s > 0.0 && usual_s >= user_s.abs();
-    let user = if of_processes { Category::Process } else { Category::User };
+    let user = match of_processes {
+        true => Category::Process,
+        false if not_told(alternative, baseline, user_s, more(&|it| it.switches)) => Category::Rest,
+        false => Category::User,
+    };
     let wait_s = more(&|it| (it.wall_s - cpu(it)).max(0.0));
     let wait = waited(alternative, baseline, wait_s)
         .or_else(|| queued(given, alternative, baseline, wait_s))
         .or((kernel == Category::Process).then_some(kernel));
     Kinds { user, kernel, wait: wait.unwrap_or(Category::Rest), apart }
+}
+
+/// Whether user code may as well be that of programs that start, of which nobody counted any: who starts one waits for its end.
+fn not_told(alternative: &Alternative<'_>, baseline: &Alternative<'_>, user_s: f64, switches: f64) -> bool {
+    let counted = !alternative.counts.is_empty() && !baseline.counts.is_empty();
+    !counted && switches * user_s.signum() * (FORK_S + EXEC_S) >= TOGETHER * user_s.abs()
 }
 
 /// The operations of which the one side has more, that usually cost the most, and these seconds. What they cost here is not known: the
@@ -125,7 +143,7 @@ fn likely((slow, fast): (&Side, &Side)) -> (Category, f64) {
     const NS: f64 = 1e-9;
     let more = |of: fn(&Side) -> f64| (of(slow) - of(fast)).max(0.0);
     let all = [
-        (Category::Process, more(|it| it.forks) * 250_000.0 + more(|it| it.execs) * 550_000.0),
+        (Category::Process, (more(|it| it.forks) * FORK_S + more(|it| it.execs) * EXEC_S) / NS),
         (Category::Search, more(|it| it.misses()) * 1_500.0),
         (Category::FileData, more(|it| it.file.calls) * 500.0 + more(|it| it.file.bytes) * 0.1),
         (Category::Pipe, more(|it| it.pipe.calls) * 500.0 + more(|it| it.pipe.bytes) * 0.1),
@@ -142,13 +160,22 @@ fn waited(alternative: &Alternative<'_>, baseline: &Alternative<'_>, wait_s: f64
     let of = |side: &Alternative<'_>, wanted: Category| {
         side.counted(|report| {
             let rows = report.syscalls.iter().filter(|row| WAITS.contains(&(row.name.as_str(), wanted)));
-            rows.map(|row| (row.total_s.unwrap_or(0.0) - row.calls as f64 * STOPS_S).max(0.0)).sum()
+            let stops_s = stops_s(report);
+            rows.map(|row| (row.total_s.unwrap_or(0.0) - row.calls as f64 * stops_s).max(0.0)).sum()
         })
     };
     let more = |wanted| (wanted, (of(alternative, wanted) - of(baseline, wanted)) * wait_s.signum());
     let kinds = [Category::Sleep, Category::Disk, Category::Lock, Category::Network].map(more);
     let most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     most.filter(|(_, seconds)| *seconds > 0.0 && *seconds >= MOSTLY * wait_s.abs()).map(|it| it.0)
+}
+
+/// What stops may add to a call, seconds: a few calls that wait are as likely as any to be interrupted, and the typical one is not.
+fn stops_s(report: &TraceReport) -> f64 {
+    let waits = |row: &SyscallRow| WAITS.iter().any(|(name, _)| *name == row.name);
+    let others = report.syscalls.iter().filter(|row| row.calls > 0 && !waits(row));
+    let typical: Vec<f64> = others.filter_map(|row| Some(row.total_s? / row.calls as f64)).collect();
+    if typical.is_empty() { STOPS_S } else { (STOPS * median(&typical)).min(STOPS_S) }
 }
 
 /// Whether at least half of the waiting was for a CPU, by the scheduler's account of one run of each.

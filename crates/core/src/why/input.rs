@@ -45,6 +45,8 @@ pub(super) struct Untraced {
     pub cpu_s: Option<f64>,
     /// Of that: in user mode.
     pub user_s: f64,
+    /// How often its tasks gave up their CPU to wait.
+    pub switches: f64,
     /// CPUs that others kept busy meanwhile; `None`: not known.
     pub foreign: Option<f64>,
     /// What it read and wrote; `None`: not known.
@@ -71,6 +73,8 @@ fn alone(batch: &Batch) -> Option<Untraced> {
     let cpu_s = (cpu_s > 0.0).then_some(cpu_s);
     let foreign = batch.machine_busy_s.map(|busy| ((busy - batch.work_s()) / batch.makespan_s).max(0.0));
     let user_s = (batch.copies.user_s.iter().sum::<f64>() + batch.orphans.user_s) / copies;
+    let switches = batch.copies.voluntary_switches.iter().sum::<u64>() as f64 / copies;
     let io = batch.io.filter(|_| batch.copies.len() == 1);
-    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s, user_s, foreign, io })
+    let round = batch.round;
+    (wall_s > 0.0).then_some(Untraced { alternative, round, wall_s, cpu_s, user_s, switches, foreign, io })
 }

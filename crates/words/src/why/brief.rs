@@ -101,7 +101,7 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
         remedy: match (wrapper, finding) {
             (Some(_), _) => Some(call_itself),
             (None, Some(finding)) => Some(remedy(finding)),
-            (None, None) => without_cause(&answer.because),
+            (None, None) => without_cause(answer, why),
         },
         parts: parts(answer, why),
         when_full: deciding.filter(|_| answer.load_decides).map(|it| when_full(it, &called)),
@@ -109,8 +109,12 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
 }
 
 /// What could be done to find a cause, where there is none.
-fn without_cause(because: &Because) -> Option<Remedy> {
-    match because {
+fn without_cause(answer: &Answer, why: &Why) -> Option<Remedy> {
+    // Without an observed run of both there are no such tables, and why there is none is said beside it.
+    let of_both = [&answer.slower, &answer.faster];
+    let seen = |name: &&String| why.accounts.iter().any(|it| it.alternative == **name && it.rounds > 0);
+    let tables = of_both.iter().all(seen);
+    match &answer.because {
         Because::Noise { others: Some(part), .. } | Because::CpuTime { others: Some(part), .. }
             if *part >= DISTURBED =>
         {
@@ -121,7 +125,7 @@ fn without_cause(because: &Because) -> Option<Remedy> {
             more: ", or more time (--max-time).",
         }),
         Because::Unknown | Because::MoreWork { .. } | Because::Waits { .. } => {
-            Some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
+            tables.then_some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
         }
         Because::Cause { .. } | Because::MoreThanAll { .. } => None,
     }

@@ -86,7 +86,12 @@ pub fn unexplained(why: &Why) -> Option<(String, Option<&str>)> {
         let colon = if command.is_some() { ":" } else { "" };
         return Some((format!("{how}{colon}"), command.as_deref()));
     }
-    Some((format!("{}: {refused}", if answered { "not observed" } else { "not explained" }), None))
+    // They were observed, and the answer is about another pair.
+    let seen = |it: &Refusal| {
+        matches!(it, Refusal::OtherOrder { .. } | Refusal::Same { .. } | Refusal::Undecided { .. })
+    };
+    let unseen = answered && !why.refusals.iter().all(seen);
+    Some((format!("{}: {refused}", if unseen { "not observed" } else { "not explained" }), None))
 }
 
 /// What more time would bring to the causes, in a few words; `None`: nothing that is known.

@@ -3,7 +3,7 @@
 use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathKind, WorkKind};
-use whyfaster_core::why::report::{Experiment, Finding, Function, Growth, Outcome, Wrapper};
+use whyfaster_core::why::report::{Account, Experiment, Finding, Function, Growth, Outcome, Wrapper};
 use whyfaster_core::why::statement::*;
 use whyfaster_core::why::{Cause, Edit, InPlace, Pace, Repeated, Shown, Untestable};
 
@@ -245,19 +245,36 @@ fn answers_say_every_number_once() {
 
 #[test]
 fn the_first_screen_says_what_to_do_where_no_cause_is_known() {
-    let first = |because| {
+    let observed = |name: &str| Account {
+        alternative: name.to_owned(),
+        label: String::new(),
+        rounds: 3,
+        traced_s: 0.1,
+        untraced_s: 0.08,
+        critical_path: Vec::new(),
+        critical_alternatives: Vec::new(),
+        work: Vec::new(),
+        own_cost_s: 0.02,
+        samples: 0.0,
+        sampling_s: 0.0,
+        parallelism: None,
+    };
+    let first = |because, seen: bool| {
         let mut why = Why::default();
+        why.accounts = ["a", "b"].into_iter().filter(|_| seen).map(observed).collect();
         answers(&mut why, because, None);
         let Brief { because, remedy, .. } = brief(&plan().alternatives, &why).unwrap();
         format!("{because}. {}", remedy.map_or("", |it| it.short))
     };
     let all = [
-        Because::Noise { seconds: 0.02, others: Some(0.58) },
-        Because::Noise { seconds: 0.02, others: Some(0.01) },
-        Because::Noise { seconds: 0.02, others: None },
-        Because::Unknown,
+        first(Because::Noise { seconds: 0.02, others: Some(0.58) }, true),
+        first(Because::Noise { seconds: 0.02, others: Some(0.01) }, true),
+        first(Because::Noise { seconds: 0.02, others: None }, true),
+        first(Because::Unknown, true),
+        // There are no tables to look at.
+        first(Because::Unknown, false),
     ];
-    insta::assert_snapshot!(all.map(first).join("\n"));
+    insta::assert_snapshot!(all.join("\n"));
 }
 
 #[test]

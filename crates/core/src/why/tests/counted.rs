@@ -56,6 +56,18 @@ fn user_code_is_computing_and_needs_nothing_but_the_timed_runs() {
     assert_eq!((why.accounts.len(), why.accounts[0].own_cost_s), (2, 0.0));
 }
 
+/// The user code of a thousand programs that start is no computing, and who counts none does not know.
+#[test]
+fn user_code_beside_a_switch_for_every_millisecond_may_be_that_of_programs_that_start() {
+    let mut scene = scene([(0.05, 0.01, 0.0), (0.25, 0.1, 0.0)], [None, None]);
+    for batch in scene.batches.iter_mut().filter(|it| it.arm == Arm::Alternative(1)) {
+        batch.copies.voluntary_switches[0] = 200;
+    }
+    let why = scene.explain();
+    assert!(why.findings.is_empty(), "{:#?}", why.findings);
+    assert!(matches!(why.answer.unwrap().because, Because::MoreWork { .. }));
+}
+
 #[test]
 fn the_kernels_own_count_of_reads_names_small_pieces() {
     let why = with_io(scene([(0.01, 0.01, 0.0), (0.03, 0.11, 0.0)], [None, None]), 300_000).explain();
@@ -66,7 +78,9 @@ fn the_kernels_own_count_of_reads_names_small_pieces() {
     // So few cannot be what takes as long.
     let why = with_io(scene([(0.01, 0.01, 0.0), (0.03, 0.11, 0.0)], [None, None]), 300).explain();
     assert!(why.findings.iter().all(|it| it.cause != Cause::SmallIo), "{:#?}", why.findings);
-    assert!(matches!(why.answer.unwrap().then, Some(Then::Unexplained { .. })));
+    // A sixth of it is user code: no answer to what all of it is.
+    assert!(why.findings.iter().any(|it| it.cause == Cause::Compute), "{:#?}", why.findings);
+    assert!(matches!(why.answer.unwrap().because, Because::MoreWork { .. }));
 }
 
 #[test]
@@ -101,6 +115,16 @@ fn calls_that_only_wait_say_what_for_and_without_them_nothing_does() {
     let of = [(0.0005, 0.0005, 0.02), (0.0005, 0.0005, 0.05)];
     let why = scene(of, [sleeps(0.02), sleeps(0.05)]).explain();
     assert_eq!(first(&why), (Cause::Sleep, true));
+    // Many short waits, each of them far longer than what a stop adds to a call.
+    let synced = |calls: u64| {
+        let mut trace = Trace::new().fails("db", "fdatasync", calls, 0.0).fails("db", "fcntl", calls, 0.0).0;
+        for (row, each_s) in trace.syscalls.iter_mut().zip([150e-6, 12e-6]) {
+            (row.total_s, row.errors) = (Some(calls as f64 * each_s), 0);
+        }
+        Some(trace)
+    };
+    let why = scene(of, [synced(1), synced(240)]).explain();
+    assert_eq!(first(&why), (Cause::Disk, true));
     let why = scene(of, [None, None]).explain();
     let Because::Waits { seconds } = why.answer.unwrap().because else { panic!("{:#?}", why.findings) };
     assert!((seconds - 0.03).abs() < 0.002);
