@@ -61,6 +61,11 @@ impl Cpus {
         self.cpus.get(usize::from(cpu)).and_then(|cpu| cpu.current)
     }
 
+    /// Who runs on each CPU, and since when.
+    pub(super) fn running(&self) -> impl Iterator<Item = (Tid, u64)> {
+        self.cpus.iter().filter_map(|cpu| Some((cpu.current?, cpu.since)))
+    }
+
     pub(super) fn all(&self) -> impl Iterator<Item = u16> + use<> {
         0..u16::try_from(self.cpus.len()).unwrap_or(u16::MAX)
     }

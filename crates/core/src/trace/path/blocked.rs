@@ -33,6 +33,13 @@ impl Timeline {
         {
             return;
         }
+        if cause == Cause::Timer
+            && block.is_some_and(|block| block.bitset)
+            && let Some(other) = self.thread_at_work(tid, ns, now)
+            && self.follow((tid, cause), other, (now - ns, now))
+        {
+            return;
+        }
         let waker = by_task.and_then(|(waker, _)| self.known.who(waker));
         let kept = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
         let (kind, what) = match kept {
@@ -41,6 +48,15 @@ impl Timeline {
             kept => kept,
         };
         self.keep_wait(tid, kind, what, ns);
+    }
+
+    /// Another thread of its process that has run for at least half of a wait whose time limit is over: what a thread waits for with a limit, and
+    /// asks for again when it is over, is what that one does. So Python's threads wait for the lock of the interpreter.
+    fn thread_at_work(&self, tid: Tid, ns: u64, now: u64) -> Option<Tid> {
+        let process = |tid: Tid| self.known.tree.get(&tid).map(|task| task.process);
+        let own = process(tid);
+        let others = self.cpus.running().filter(|(other, since)| *other != tid && now - since >= ns / 2);
+        others.map(|(other, _)| other).find(|other| process(*other) == own)
     }
 
     /// A task is blocked still, and observing is over. Its path goes on with that of whom it waits for, which has been

@@ -73,6 +73,36 @@ fn a_lock_is_a_wait_of_its_own_and_a_join_is_not() {
     assert_eq!(path(&report), [("job", User, None, 1000)]);
 }
 
+/// As Python's threads wait for the lock of the interpreter: for at most some time, and then once more.
+#[test]
+fn a_wait_with_a_limit_is_for_what_another_thread_does_meanwhile() {
+    let waits = |other_until: u64| {
+        let mut script = Script::began(0, 10, "job");
+        script.add(50, 0, What::Fork { parent: 10, child: 12, process: 10, allowed: vec![BOTH] });
+        script.switch(50, 1, 0, 12, Left::Runnable);
+        let limited = Block { bitset: true, ..block(FUTEX, FileKind::None, 0) };
+        script.sleep(100, 0, 10, 0, limited);
+        if other_until < 600 {
+            script.switch(other_until, 1, 12, 0, Left::Sleeping);
+        }
+        let current = if other_until < 600 { 0 } else { 12 };
+        script.wake_by(600, 1, 10, current, 0, Context::Timer).switch(600, 0, 0, 10, Left::Runnable);
+        if other_until < 600 {
+            script.wake(700, 0, 12, 10, 1).switch(700, 1, 0, 12, Left::Runnable);
+        }
+        let had = if other_until < 600 { other_until - 50 + 200 } else { 850 };
+        script.end(900, 1, 12, 0, had).end(1000, 0, 10, 0, 500);
+        script.report()
+    };
+    let report = waits(900);
+    sound(&report);
+    assert_eq!(path(&report), [("job", User, None, 1000)]);
+    // Nobody is at work: it slept.
+    let report = waits(300);
+    sound(&report);
+    assert_eq!(path(&report), [("job", User, None, 500), ("job", Sleep, None, 500)]);
+}
+
 #[test]
 fn a_wait_for_a_cpu_names_its_holders_what_was_before_and_what_was_avoidable() {
     // It sleeps, is woken at 200 behind cc1 and then ld; CPU 1 idles from 400 on and is forbidden to the second wait.
