@@ -122,6 +122,21 @@ pub enum Caution {
         /// Where only one ran.
         at: Place,
     },
+    /// An alternative was decided early, and the machine has changed since: its times are not those of the others' rounds.
+    OtherRounds {
+        /// The alternative.
+        alternative: String,
+        /// In how many rounds it ran.
+        rounds: u32,
+        /// In how many the baseline did.
+        of: u32,
+        /// The baseline.
+        baseline: String,
+        /// So many times as long as in those rounds the baseline takes over all.
+        change: f64,
+        /// Where.
+        at: Place,
+    },
     /// The median and the sum over all rounds say opposite things, both surely.
     TailsOppose {
         /// The alternative.

@@ -6,7 +6,7 @@ use whyfaster_core::warning::{Caution, Place, Setting, Warning};
 
 use super::check;
 use super::phrases::{Naming, Pair, at, count, list, percent};
-use super::units::digits;
+use super::units::{digits, factor};
 
 const OTHER_LOAD: &str =
     "stop other work on this machine, or leave it CPUs of its own with --pin, and measure again";
@@ -96,6 +96,17 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         Caution::SingleRound { at: place } => (
             format!("only one round ran {}: its numbers carry no uncertainty at all", at(place)),
             "run more rounds: --runs, or --min-runs with a --max-time that allows them",
+        ),
+        Caution::OtherRounds { alternative, rounds, of, baseline, change, at: place } => (
+            format!(
+"'{}' ran in {rounds} of {of} rounds {}, because it was decided then, and over all rounds '{}' takes {} what it took in \
+                 those: the times in the table are not of the same rounds",
+                name(alternative),
+                at(place),
+                name(baseline),
+                factor(*change)
+            ),
+            "compare the two by their ratio, which is that of their common rounds",
         ),
         Caution::TailsOppose { alternative, baseline, at: place } => (
             format!(

@@ -52,7 +52,7 @@ impl<'a> Context<'a> {
         }
         let levels = by_load.into_iter().map(|(load, batches)| (load, arms(batches, plan.mode)));
         let levels: BTreeMap<_, _> = levels.filter(|(_, arms)| !arms.is_empty()).collect();
-        let alone = (0..plan.alternatives.len()).map(|index| alone(&levels, index)).collect();
+        let alone = (0..plan.alternatives.len()).map(|index| alone(&levels, plan.baseline, index)).collect();
         Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
     }
 
@@ -96,13 +96,35 @@ impl<'a> Context<'a> {
 
 /// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended
 /// half of its copies, or when the kernel counted no CPU time.
-fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)> {
-    let (load, batches) =
-        levels.iter().find_map(|(load, arms)| Some((*load, arms.get(&Arm::Alternative(index))?)))?;
-    let batches: Vec<&Batch> = batches.values().copied().collect();
+fn alone(levels: &BTreeMap<u32, Arms<'_>>, baseline: usize, index: usize) -> Option<(u32, Alone)> {
+    let (load, arms) = levels.iter().find(|(_, arms)| arms.contains_key(&Arm::Alternative(index)))?;
+    let batches: Vec<&Batch> = arms.get(&Arm::Alternative(index))?.values().copied().collect();
     let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
     let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
-    (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
+    let since = |of: &dyn Fn(&Batch) -> f64| change_since(arms, baseline, index, of).unwrap_or(1.0);
+    let span_s = span.value * since(&|batch| median_wall(&[batch]).map_or(0.0, |wall| wall.value));
+    let alone = Alone { span_s, work_s: work_s * since(&Batch::work_s) };
+    (work_s > TINY_S).then_some((*load, alone))
+}
+
+/// How many times as much the baseline needs over all of its rounds as in those in which this alternative ran too. An alternative that was
+/// decided early ran in the first rounds only, and the speed of the machine changes: brought to all rounds, times are those of one machine.
+/// `None` where it ran in all of them, or where nothing is known of those in which it did not.
+pub(super) fn change_since(
+    arms: &Arms<'_>,
+    baseline: usize,
+    index: usize,
+    of: impl Fn(&Batch) -> f64,
+) -> Option<f64> {
+    let (all, own) = (arms.get(&Arm::Alternative(baseline))?, arms.get(&Arm::Alternative(index))?);
+    let whole: Vec<&Batch> = all.values().copied().collect();
+    let then: Vec<&Batch> =
+        all.iter().filter(|(round, _)| own.contains_key(round)).map(|(_, batch)| *batch).collect();
+    if then.len() == whole.len() {
+        return None;
+    }
+    let before = median_of(&then, &of);
+    (before > TINY_S).then(|| median_of(&whole, &of) / before)
 }
 
 /// Error probability of one comparison's interval at a level: what the plan's confidence leaves, shared over all

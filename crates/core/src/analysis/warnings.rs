@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::compare;
-use super::context::Context;
+use super::context::{Context, change_since};
 use super::results::{Analysis, Comparison, Floor, Level, LevelResult};
-use super::rounds::median_of;
+use super::rounds::{median_of, median_wall};
 use crate::crossover;
 use crate::plan::{Alternative, Mode, Plan};
 use crate::reason;
@@ -27,6 +27,7 @@ pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Cautio
     for index in context.others() {
         let name = context.name(index);
         let by_level = compared(analysis, name);
+        warnings.extend(other_rounds(context, index));
         warnings.extend(tails(context, &by_level));
         warnings.extend(
             by_level.iter().filter_map(|&(level, comparison)| more_share(context, level, comparison)),
@@ -76,6 +77,30 @@ fn is_unused(alternatives: &[Alternative], parameter: &str) -> bool {
         different.insert(format!("{without:?}"));
     }
     values.len() > 1 && values.len() * different.len() <= alternatives.len()
+}
+
+/// From a change of this part on, times of other rounds mislead.
+const CHANGED: f64 = 0.1;
+
+/// The level at which the machine has changed most since an alternative was decided.
+fn other_rounds(context: &Context<'_>, index: usize) -> Option<Caution> {
+    let wall = |batch: &Batch| median_wall(&[batch]).map_or(0.0, |wall| wall.value);
+    let baseline = context.baseline();
+    let changes = context.levels.iter().filter_map(|(load, arms)| {
+        let rounds = |index| arms.get(&Arm::Alternative(index)).map_or(0, |it| it.len() as u32);
+        Some((*load, change_since(arms, baseline, index, wall)?, rounds(index), rounds(baseline)))
+    });
+    let far = |change: f64| change.ln().abs();
+    let most = changes.max_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
+    let (load, change, rounds, of) = most;
+    (far(change) > CHANGED).then(|| Caution::OtherRounds {
+        alternative: context.name(index).to_owned(),
+        rounds,
+        of,
+        baseline: context.name(baseline).to_owned(),
+        change,
+        at: context.place(vec![load]),
+    })
 }
 
 fn floor_off(context: &Context<'_>, analysis: &Analysis) -> Option<Caution> {

@@ -44,8 +44,9 @@ impl About<'_> {
     fn most<'a>(&'a self, rows: impl Fn(&'a Account) -> Vec<(&'a CommandName, f64)>) -> Option<String> {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         for (account, sign) in [(self.accounts.0, 1.0), (self.accounts.1, -1.0)] {
+            // Its children run the same code: whoever does the work in threads has none of them.
             for (command, seconds) in rows(account) {
-                *sums.entry(command.program()).or_default() += sign * seconds;
+                *sums.entry(command.code()).or_default() += sign * seconds;
             }
         }
         let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));

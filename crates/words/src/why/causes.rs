@@ -87,6 +87,15 @@ pub(super) const QUIET: Remedy = Remedy {
     more: ", or give the command CPUs of its own (--pin, or a cpuset).",
 };
 
+/// So many times as many calls on sockets are more.
+const MORE_CALLS: f64 = 1.1;
+
+/// Whether the one that waits longer for the network makes more calls on sockets, where they were counted.
+fn more_calls(finding: &Finding) -> bool {
+    let calls = finding.evidence.iter().find(|it| it.measure == Some(Measure::SocketCalls));
+    calls.is_none_or(|it| it.here > MORE_CALLS * it.there)
+}
+
 /// What could be done.
 #[expect(clippy::too_many_lines, reason = "one arm a cause")]
 pub(super) fn remedy(finding: &Finding) -> Remedy {
@@ -107,6 +116,9 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             "Start the program less often and give it more to do each time",
             ", or take one that loads less.",
         ),
+        Cause::SmallIo if matches!(&finding.fact, Some(Fact::SmallIo { bytes, .. }) if bytes.here >= bytes.there) => {
+            of("Read and write less often", ": less data, one transaction for many changes, larger pieces.")
+        }
         Cause::SmallIo => of(
             "Read and write in larger pieces",
             ": a larger block size, full instead of line buffering, a program that reads lines in blocks.",
@@ -129,6 +141,10 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         Cause::PageFaults => of(
             "Use less memory or use it again",
             ": smaller buffers, streaming instead of reading everything, huge pages.",
+        ),
+        Cause::Files if matches!(finding.fact, Some(Fact::Files { names: None, .. })) => of(
+            "Move less data of files, and each byte once",
+            ": fewer copies of it, copy_file_range (cp, cat) instead of reads and writes, pieces that fit into the CPU's caches.",
         ),
         Cause::Files => of(
             "Look at fewer names and attributes, and read each file once",
@@ -154,6 +170,10 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         Cause::Share => {
             of("Remove nice, or raise the quota of its cgroup", "; compare both with the same priority.")
         }
+        Cause::Network if !more_calls(finding) => of(
+            "See who lets it wait for each answer: it asks no more often",
+            " (a server farther away or slower, small packets that wait for an acknowledgement: TCP_NODELAY), or ask several at the same time.",
+        ),
         Cause::Network => {
             of("Ask less often", ": fewer and larger requests, several at the same time, a cache.")
         }

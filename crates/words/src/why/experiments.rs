@@ -2,10 +2,10 @@
 
 use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::Experiment;
-use whyfaster_core::why::{Edit, Pace, Planned, Repeated, Shown, Untestable};
+use whyfaster_core::why::{Edit, InPlace, Pace, Planned, Repeated, Shown, Untestable};
 
 use super::called::Called;
-use super::numbers::{count, time, upper};
+use super::numbers::{command_line, count, time, upper};
 
 /// What is changed.
 pub(super) fn change(edit: Option<&Edit>) -> String {
@@ -52,14 +52,15 @@ pub(super) fn change(edit: Option<&Edit>) -> String {
             return format!("its stages may run on CPUs {} only, each on its own", list(cpus, ", "));
         }
         Edit::ProcessesBefore { each, in_place, at_once } => {
-            let mut all: Vec<String> = each.iter().map(repeated).collect();
-            all.extend(
-                in_place.iter().map(|it| format!("{}, against '{}',", repeated(&it.each), it.against)),
-            );
-            return format!("{} {}", all.join(" and "), before_it(*at_once));
+            return processes_before(each, in_place.as_ref(), *at_once);
         }
         Edit::StartsBefore { each, against, at_once } => {
-            return format!("{} {}, against as many '{against}'", repeated(each), before_it(*at_once));
+            return format!(
+                "{} {}, against as many {}",
+                repeated(each),
+                before_it(*at_once),
+                command_line(against)
+            );
         }
         Edit::BindNow { set: true } => "LD_BIND_NOW is set",
         Edit::BindNow { set: false } => "LD_BIND_NOW is not set",
@@ -72,7 +73,14 @@ fn list(cpus: &[u32], between: &str) -> String {
 }
 
 fn repeated(it: &Repeated) -> String {
-    format!("{} times '{}'", count(it.times as f64), it.words)
+    format!("{} times {}", count(it.times as f64), command_line(&it.words))
+}
+
+fn processes_before(each: &[Repeated], in_place: Option<&InPlace>, at_once: u64) -> String {
+    let in_place =
+        in_place.map(|it| format!("{}, against {},", repeated(&it.each), command_line(&it.against)));
+    let all: Vec<String> = each.iter().map(repeated).chain(in_place).collect();
+    format!("{} {}", all.join(" and "), before_it(at_once))
 }
 
 fn before_it(at_once: u64) -> String {

@@ -49,6 +49,11 @@ pub(super) fn quoted(name: &str) -> String {
     format!("'{}'", short::shorten(name, LONGEST, "..."))
 }
 
+/// A command line that somebody may copy: with marks around it that are not in it, where that can be.
+pub(super) fn command_line(words: &str) -> String {
+    if words.contains('\'') { format!("\"{words}\"") } else { format!("'{words}'") }
+}
+
 /// "never", "once", "3 times".
 pub(super) fn often(n: f64) -> String {
     match n.max(0.0).round() {

@@ -260,8 +260,8 @@ fn the_first_screen_says_what_to_do_where_no_cause_is_known() {
         parallelism: None,
     };
     let first = |because, seen: bool| {
-        let mut why = Why::default();
-        why.accounts = ["a", "b"].into_iter().filter(|_| seen).map(observed).collect();
+        let accounts = ["a", "b"].into_iter().filter(|_| seen).map(observed).collect();
+        let mut why = Why { accounts, ..Why::default() };
         answers(&mut why, because, None);
         let Brief { because, remedy, .. } = brief(&plan().alternatives, &why).unwrap();
         format!("{because}. {}", remedy.map_or("", |it| it.short))

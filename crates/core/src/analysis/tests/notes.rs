@@ -63,6 +63,26 @@ fn noise() {
     warns(|it| matches!(it, Caution::Failed { copies: 1, .. }), |f| f.batches[0].copies.status[0] = 3);
 }
 
+/// An alternative that was decided early ran on the machine of the first rounds.
+#[test]
+fn times_of_other_rounds_are_brought_to_the_same_and_named() {
+    let mut fixture = clean();
+    let rounds = fixture.batches.iter().map(|batch| batch.round).max().unwrap() + 1;
+    let early = rounds / 3;
+    fixture.batches.retain(|batch| batch.arm != OTHER || batch.round < early);
+    let span = |fixture: &Fixture| fixture.analyse().alternatives[1].span_s.unwrap();
+    let before = span(&fixture);
+    assert!(!warned(&fixture.analyse(), |it| matches!(it, Caution::OtherRounds { .. })));
+    // The machine is half as fast while both run.
+    for batch in fixture.batches.iter_mut().filter(|batch| batch.round < early) {
+        batch.makespan_s *= 2.0;
+        batch.copies.wall_s.iter_mut().for_each(|wall| *wall *= 2.0);
+    }
+    assert!((span(&fixture) / before - 1.0).abs() < 0.05, "{} {before}", span(&fixture));
+    let named = |it: &Caution| matches!(it, Caution::OtherRounds { rounds, change, .. } if *rounds == early && (change - 0.5).abs() < 0.03);
+    assert!(warned(&fixture.analyse(), named));
+}
+
 #[test]
 fn a_parameter_that_changes_nothing_is_named() {
     let unused = |it: &Caution| matches!(it, Caution::ParameterUnused { parameter } if parameter == "n");

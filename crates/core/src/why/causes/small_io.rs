@@ -64,9 +64,7 @@ pub(in crate::why) fn part((slow, fast): (&Side, &Side), moved: impl Fn(&Side) -
     if slow.calls >= needed * MORE && slow.calls > fast.calls { 1.0 - needed / slow.calls } else { 0.0 }
 }
 
-/// Blocks of dd below this are made larger.
-const SMALL_BLOCK: u64 = 4096;
-/// To this.
+/// Blocks of dd below this are made as large, and so are buffers.
 const BLOCK: u64 = 65_536;
 
 /// Options that make programs write or read every line or byte by itself: the program, the option.
@@ -120,7 +118,7 @@ fn larger_blocks(command: &Command) -> Vec<(Range<usize>, String)> {
     let fixed = ["skip=", "seek=", "iflag=", "ibs=", "obs=", "cbs=", "conv="]
         .iter()
         .any(|name| value(name).is_some());
-    if size == 0 || size >= SMALL_BLOCK || fixed {
+    if size == 0 || size >= BLOCK || fixed {
         return Vec::new();
     }
     let mut edits = vec![(block.place.clone(), format!("bs={BLOCK}"))];

@@ -38,7 +38,9 @@ fn change(it: &ExperimentContext<'_>) -> Result<Change, Untestable> {
             let known = |name: &str| {
                 it.only_start(name).ok_or_else(|| Untestable::StartUnknown { program: name.to_owned() })
             };
-            (more, known(&here)?, known(&there)?, true)
+            // The loader alone is less than the start of a runtime: that of the one against all of the other says little.
+            let alike = it.is_known(&here) == it.is_known(&there);
+            (more, known(&here)?, known(&there)?, alike)
         }
         _ if often >= 1.0 => {
             let (slow, fast) = own_starts(&here, it.slow_line(), it.fast_line())?;

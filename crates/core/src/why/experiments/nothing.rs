@@ -4,7 +4,7 @@ use super::line::{Command, Line, quoted};
 use super::statement::Untestable;
 
 /// Words with which a program only starts and ends.
-const NOTHING: [(&str, &str); 21] = [
+const NOTHING: [(&str, &str); 29] = [
     ("true", "true"),
     ("false", "false"),
     ("sh", "sh -c :"),
@@ -26,6 +26,14 @@ const NOTHING: [(&str, &str); 21] = [
     ("perl", "perl -e 0"),
     ("python3", "python3 -c ''"),
     ("ruby", "ruby -e 0"),
+    ("python", "python -c ''"),
+    ("node", "node -e 0"),
+    ("nodejs", "nodejs -e 0"),
+    ("php", "php -r ''"),
+    ("lua", "lua -e ''"),
+    ("java", "java -version"),
+    ("Rscript", "Rscript -e 0"),
+    ("jq", "jq -n 0"),
 ];
 
 /// Options that say how an interpreter starts, and not what it does.

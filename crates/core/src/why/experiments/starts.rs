@@ -35,6 +35,11 @@ impl ExperimentContext<'_> {
         }
     }
 
+    /// Whether it is known with which words the program starts, with all that its runtime reads, and ends at once.
+    pub(in crate::why) fn is_known(&self, command: &str) -> bool {
+        doing_nothing(command).is_some()
+    }
+
     /// Words with which the program starts and ends at once. The dynamic loader can be told to load a program and not to
     /// begin it (ld.so(8), LD_TRACE_LOADED_OBJECTS; LD_WARN makes it relocate as well).
     pub(in crate::why) fn only_start(&self, command: &str) -> Option<String> {

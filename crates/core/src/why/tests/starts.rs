@@ -121,7 +121,9 @@ fn start_ups_are_put_into_the_faster_one() {
     let set = one.test.unwrap().changed;
     assert_eq!((one.put_in, one.sure, set.env["LD_BIND_NOW"].as_str()), (false, false, "1"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("python3.11", 0.1), "b"));
-    assert!(changed(&one).1.contains("python3.11 -c"), "{:?}", one.test);
+    assert!(!one.sure && changed(&one).1.contains("python3.11 -c"), "{:?}", one.test);
+    let (_, one) = planned((loads("python3", 0.005), "a"), (loads("node", 0.1), "b"));
+    assert!(one.sure && changed(&one).1.contains("node -e 0"), "{:?}", one.test);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "b"));
     assert!(matches!(one.test, Err(Untestable::StartUnknown { program }) if program == "own"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "LD_BIND_NOW=1 own"));
