@@ -16,21 +16,21 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| matches!(row.kind, PathKind::Disk | PathKind::WriteBack),
     in_work: |row, _| row.kind == WorkKind::FileData,
     counted: &[(Measure::FileData, |it| it.file.bytes), (Measure::FileCalls, |it| it.file.calls)],
-    fact: |it| Fact::Disk { waits_s: Some(waits_s(it)), command: it.command() },
+    fact: |it| Fact::Disk { waits_s: waits_s(it), command: it.command() },
     change,
     winnable_s: |it| it.finding.seconds.max(warmable_s(it)),
     ..BASE
 };
 
-/// How much longer the slower one waits: what it costs beside that is the kernel's own code.
-fn waits_s(it: &About<'_>) -> f64 {
+/// How much longer the slower one waits: what it costs beside that is the kernel's own code. Counts do not tell the two apart.
+fn waits_s(it: &About<'_>) -> Option<f64> {
     let waits = |account: &Account| -> f64 {
         let rows = account.critical_path.iter();
         rows.filter(|row| matches!(row.kind, PathKind::Disk | PathKind::WriteBack))
             .map(|row| row.seconds)
             .sum()
     };
-    waits(it.accounts.0) - waits(it.accounts.1)
+    (!it.accounts.0.critical_path.is_empty()).then(|| waits(it.accounts.0) - waits(it.accounts.1))
 }
 
 /// The page cache filled before every run of the slower one. Where nothing but the command itself can have dropped what it

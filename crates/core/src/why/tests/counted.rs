@@ -5,7 +5,7 @@ use crate::plan::Explain;
 use crate::sample::{Arm, Io};
 use crate::trace::TraceReport;
 use crate::trace::report::{Level, WorkKind};
-use crate::why::statement::{Because, Missing, Refusal, Then};
+use crate::why::statement::{Because, Fact, Missing, Refusal, Then};
 use crate::why::{Cause, Why, again};
 
 /// User code, the kernel's, and waiting of one run, seconds.
@@ -125,6 +125,7 @@ fn calls_that_only_wait_say_what_for_and_without_them_nothing_does() {
     };
     let why = scene(of, [synced(1), synced(240)]).explain();
     assert_eq!(first(&why), (Cause::Disk, true));
+    assert_eq!(why.findings[0].fact, Some(Fact::Disk { waits_s: None, command: None }));
     let why = scene(of, [None, None]).explain();
     let Because::Waits { seconds } = why.answer.unwrap().because else { panic!("{:#?}", why.findings) };
     assert!((seconds - 0.03).abs() < 0.002);
