@@ -91,8 +91,7 @@ fn other_rounds(context: &Context<'_>, index: usize) -> Option<Caution> {
         Some((*load, change_since(arms, baseline, index, wall)?, rounds(index), rounds(baseline)))
     });
     let far = |change: f64| change.ln().abs();
-    let most = changes.max_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
-    let (load, change, rounds, of) = most;
+    let (load, change, rounds, of) = changes.max_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
     (far(change) > CHANGED).then(|| Caution::OtherRounds {
         alternative: context.name(index).to_owned(),
         rounds,
