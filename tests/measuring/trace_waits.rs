@@ -241,7 +241,7 @@ fn kernels_account(file: &str) -> [f64; 3] {
 }
 
 #[test]
-fn tasks_pinned_together_wait_for_each_other() {
+fn pinned_together_tasks_wait_for_each_other() {
     needs!(full().and_then(|()| second_cpu()));
     let place = Sandbox::new();
     let burn = compile(&place, "burn", BURN);
