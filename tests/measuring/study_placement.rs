@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Sandbox, eventually};
+use crate::support::{Sandbox, alone, eventually};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ fn root() -> bool {
 
 #[test]
 fn it_says_who_ran_where_and_judges_every_claim() {
+    let _alone = alone();
     let place = Sandbox::new();
     let graphs = place.file("graphs");
     let words =

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use crate::support::needs::{full, needs, root};
-use crate::support::{PROGRAM, Sandbox, trace};
+use crate::support::{PROGRAM, Sandbox, alone, trace};
 use serde_json::Value;
 
 /// Computes on a CPU for as many milliseconds as it is told through a pipe.
@@ -116,6 +116,7 @@ fn found(record: &Value) -> Result<&Value, String> {
 #[test]
 fn others_are_kept_away_and_nobody_stays_in_the_real_time_class() {
     needs!(full().and(root()));
+    let _alone = alone();
     let place = Sandbox::new();
     let hogs = Hogs::start(&place);
     let one = experiment(&place, &[]);

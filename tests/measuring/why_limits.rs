@@ -2,13 +2,14 @@
 
 use std::process::Stdio;
 
-use crate::support::Sandbox;
 use crate::support::needs::{full, needs};
 use crate::support::user::{program_for_all, without_privileges};
+use crate::support::{Sandbox, together};
 use rustix::process::Signal;
 
 #[test]
 fn without_privileges_one_line_says_how_to_observe_it() {
+    let _together = together();
     let place = Sandbox::open();
     for asked in [true, false] {
         let words = ["compare", "--max-runs", "12", "sleep 0.1; true", "true"];
@@ -26,6 +27,7 @@ fn without_privileges_one_line_says_how_to_observe_it() {
 
 #[test]
 fn what_is_not_wanted_is_not_done() {
+    let _together = together();
     let place = Sandbox::new();
     let log = "echo run >> log";
     let words = [
@@ -52,6 +54,7 @@ fn what_is_not_wanted_is_not_done() {
 
 #[test]
 fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
+    let _together = together();
     let place = Sandbox::new();
     let refused = |words: &[&str]| {
         let record = place.run(&[&["compare", "--json", "--runs", "6"], words].concat()).json();
@@ -67,6 +70,7 @@ fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
 #[test]
 fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
     needs!(full());
+    let _together = together();
     for phase in ["observed", "experiment"] {
         for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
             let place = Sandbox::new();
@@ -97,6 +101,7 @@ fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
 #[test]
 fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comparison() {
     needs!(full());
+    let _together = together();
     let place = Sandbox::new();
     let fails = "case $WHYFASTER_RUN in observed) exit 3;; *) sleep 0.05;; esac";
     let record = place.run(&["compare", "--why", "--json", "--runs", "6", fails, "true"]).json();
@@ -109,6 +114,7 @@ fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comp
 #[test]
 fn a_hard_limit_of_time_holds_and_what_is_left_out_is_said() {
     needs!(full());
+    let _together = together();
     let place = Sandbox::new();
     let words =
         ["compare", "--why", "--json", "--runs", "6", "--max-time", "9s", "sleep 0.4; true", "sleep 0.2"];
@@ -135,6 +141,7 @@ fn a_hard_limit_of_time_holds_and_what_is_left_out_is_said() {
 
 #[test]
 fn a_stage_sets_what_it_is_told_and_becomes_its_command() {
+    let _together = together();
     let place = Sandbox::new();
     let first = format!("touch {}", place.file("first"));
     let script = "grep Cpus_allowed_list /proc/self/status; exec echo $0";

@@ -34,7 +34,7 @@ pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox};
 
 static TURN: RwLock<()> = RwLock::new(());
 
-/// The turn of one test of a file to measure: two measurements at once would disturb each other.
+/// The turn of one test to measure: two measurements at once would disturb each other, so none that takes a turn runs beside it.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
