@@ -55,7 +55,10 @@ impl Timeline {
     fn thread_at_work(&self, tid: Tid, ns: u64, now: u64) -> Option<Tid> {
         let process = |tid: Tid| self.known.tree.get(&tid).map(|task| task.process);
         let own = process(tid);
-        let others = self.cpus.running().filter(|(other, since)| *other != tid && now - since >= ns / 2);
+        let others = self
+            .cpus
+            .running()
+            .filter(|(other, since)| *other != tid && now.saturating_sub(*since) >= ns / 2);
         others.map(|(other, _)| other).find(|other| process(*other) == own)
     }
 
