@@ -93,7 +93,12 @@ fn waiting_for_a_disk_is_told_from_the_kernels_code_for_it() {
             assert!(hidden && left > 0, "{findings:#}");
             continue;
         };
-        let (waits, all) = (number(&found["fact"]["waits_s"]), number(&found["seconds"]));
+        // Where observing cost too much, counts tell that it was the disk, and not what of it was waiting.
+        let Some(waits) = found["fact"]["waits_s"].as_f64() else {
+            assert!(found["by_counts"] == true && left > 0, "{found:#}");
+            continue;
+        };
+        let all = number(&found["seconds"]);
         let sentence = found["sentence"].as_str().unwrap();
         assert_eq!(sentence.contains(" waits "), waits >= 0.9 * all, "{waits} s of {all}: {sentence}");
         return;

@@ -7,11 +7,12 @@ use std::time::Duration;
 use crate::support::engines::few_runs;
 use crate::support::needs::needs;
 use crate::support::slurm::Cluster;
-use crate::support::{eventually, kill};
+use crate::support::{eventually, kill, together};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
 fn a_drained_node_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_kill_ends_all() {
+    let _together = together();
     let cluster = needs!(Cluster::new(4, ""));
     let place = &cluster.place;
     cluster.say(&["scontrol", "update", "nodename=n4", "state=drain", "reason=disk"]);
@@ -69,6 +70,7 @@ fn a_drained_node_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_k
 /// A node that Slurm has given, and whose daemon then does nothing.
 #[test]
 fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
+    let _together = together();
     let cluster = needs!(Cluster::new(2, ""));
     let hung = Pid::from_raw(cluster.nodes[0] as i32).unwrap();
     kill_process(hung, Signal::STOP).unwrap();
@@ -81,6 +83,7 @@ fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
 
 #[test]
 fn a_controller_that_restarts_costs_nothing_and_a_node_that_dies_its_own_record() {
+    let _together = together();
     let mut cluster = needs!(Cluster::new(4, ""));
     // A copy waits until its `sleep` ends, until there is nothing to wait for any more.
     let asleep = format!("test -e {} || sleep {} || :", cluster.place.file("go"), cluster.place.marker);
