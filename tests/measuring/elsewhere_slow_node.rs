@@ -2,11 +2,12 @@
 
 use crate::support::needs::needs;
 use crate::support::slurm::Cluster;
-use crate::support::{list, number};
+use crate::support::{alone, list, number};
 use serde_json::Value;
 
 #[test]
 fn every_node_is_measured_as_a_job_of_its_own_and_the_slow_one_is_named() {
+    let _alone = alone();
     let cluster = needs!(Cluster::new(6, "n3"));
     let place = &cluster.place;
     let prices = ["fleet", "prices", "slurm:p", "--to=runs", "--at-once=1", "--", "--quick", "getppid"];

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use crate::support::needs::{needs, tool};
-use crate::support::{Sandbox, list};
+use crate::support::{Sandbox, list, together};
 use serde_json::Value;
 
 /// Untimed runs are allowed, and no more timed ones than a verdict needs.
@@ -36,6 +36,7 @@ fn read(record: &Value, alternative: u64) -> Vec<u64> {
 
 #[test]
 fn what_does_less_unread_is_timed_with_a_reader_and_said() {
+    let _together = together();
     let (place, size) = with_input();
     let record = compared(&place, &["grep -c words big", "awk '/words/{n++} END{print n}' big"]);
     let unread = &record["trials"][0]["destinations"]["null"]["read_bytes"];
@@ -56,6 +57,7 @@ fn what_does_less_unread_is_timed_with_a_reader_and_said() {
 #[test]
 fn many_small_files_count_by_their_calls() {
     needs!(tool("tar"));
+    let _together = together();
     let place = Sandbox::new();
     std::fs::create_dir(place.path("many")).unwrap();
     for number in 0..200 {
@@ -69,6 +71,7 @@ fn many_small_files_count_by_their_calls() {
 
 #[test]
 fn the_number_of_runs_stays_a_promise_and_what_reads_less_is_said() {
+    let _together = together();
     let (place, size) = with_input();
     let (grep, awk) = ("grep -c words big", "echo >> log; awk '/words/{n++} END{print n}' big");
     for options in [&["-r", "5"][..], &["--output", "null", "-m", "7", "-M", "7"]] {
@@ -94,6 +97,7 @@ fn the_number_of_runs_stays_a_promise_and_what_reads_less_is_said() {
 
 #[test]
 fn nobody_is_accused_without_cause() {
+    let _together = together();
     let (place, _) = with_input();
     let unaccused = |words: &[&str]| {
         let record = compared(&place, words);

@@ -82,22 +82,23 @@ fn a_cause_that_was_refuted_is_in_no_word_of_the_screen() {
 const TRIES: usize = 5;
 
 #[test]
-fn waiting_for_a_disk_is_told_from_the_kernels_code_for_it() {
+fn a_wait_for_a_disk_is_told_from_the_kernels_code_for_it() {
     needs!(full());
     let _alone = alone();
     for left in (0..TRIES).rev() {
         let findings = findings_about_the_disk();
+        // What others did beside the observed runs may be more than the difference.
+        if findings.is_null() {
+            assert!(left > 0, "no run explained anything");
+            continue;
+        }
         let Some(found) = list(&findings).iter().find(|it| it["cause"] == "disk") else {
             // A wait for a CPU behind others can be larger than the disk's, and hide it.
             let hidden = list(&findings).iter().any(|it| it["cause"] == "cpu_contention");
             assert!(hidden && left > 0, "{findings:#}");
             continue;
         };
-        // Where observing cost too much, counts tell that it was the disk, and not what of it was waiting.
-        let Some(waits) = found["fact"]["waits_s"].as_f64() else {
-            assert!(found["by_counts"] == true && left > 0, "{found:#}");
-            continue;
-        };
+        let waits = number(&found["fact"]["waits_s"]);
         let all = number(&found["seconds"]);
         let sentence = found["sentence"].as_str().unwrap();
         assert_eq!(sentence.contains(" waits "), waits >= 0.9 * all, "{waits} s of {all}: {sentence}");
