@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 mapfile -t others < <(cargo metadata --locked --no-deps --format-version 1 | python3 -c '
 import json, sys
 targets = [target for package in json.load(sys.stdin)["packages"] for target in package["targets"]]
-print(*sorted(target["name"] for target in targets if "test" in target["kind"] and target["name"] != "waiting"), sep="\n")
+print(*sorted(target["name"] for target in targets if "test" in target["kind"] and target["name"] not in ("measuring", "waiting")), sep="\n")
 ')
 log=$(mktemp)
 beside=
@@ -22,6 +22,17 @@ tests() {
     cargo test --workspace --locked "$@" || failed=1
 }
 
+# One file of tests after the other: some measure without a turn, and the tests of the next file would run beside their last.
+measuring() {
+    local names file of_it
+    names=$(cargo test --quiet --workspace --locked --test=measuring -- --list --format terse | sed -n 's/: test$//p')
+    [ -n "$names" ]
+    for file in $(cut -d: -f1 <<<"$names" | uniq); do
+        mapfile -t of_it < <(grep "^$file::" <<<"$names")
+        tests --no-fail-fast --test=measuring -- --exact "${of_it[@]}"
+    done
+}
+
 tests --no-run
 [ -z "$failed" ]
 make cross build lint rustdoc >"$log" 2>&1 &
@@ -30,6 +41,7 @@ tests --no-fail-fast --test=waiting
 wait "$beside" || failed=1
 beside=
 cat "$log"
+measuring
 tests --no-fail-fast --lib --bins "${others[@]/#/--test=}"
 tests --no-fail-fast --doc
 [ -z "$failed" ]
