@@ -99,7 +99,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         ),
         Caution::OtherRounds { alternative, rounds, of, baseline, change, at: place } => (
             format!(
-"'{}' ran in {rounds} of {of} rounds {}, because it was decided then, and over all rounds '{}' takes {} what it took in \
+                "'{}' ran in {rounds} of {of} rounds {}, because it was decided then, and over all rounds '{}' takes {} what it took in \
                  those: the times in the table are not of the same rounds",
                 name(alternative),
                 at(place),

@@ -102,9 +102,14 @@ fn alone(levels: &BTreeMap<u32, Arms<'_>>, baseline: usize, index: usize) -> Opt
     let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
     let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
     let since = |of: &dyn Fn(&Batch) -> f64| change_since(arms, baseline, index, of).unwrap_or(1.0);
-    let span_s = span.value * since(&|batch| median_wall(&[batch]).map_or(0.0, |wall| wall.value));
+    let span_s = span.value * since(&typical_wall_s);
     let alone = Alone { span_s, work_s: work_s * since(&Batch::work_s) };
     (work_s > TINY_S).then_some((*load, alone))
+}
+
+/// The median wall time of a batch's copies.
+pub(super) fn typical_wall_s(batch: &Batch) -> f64 {
+    median_wall(&[batch]).map_or(0.0, |wall| wall.value)
 }
 
 /// How many times as much the baseline needs over all of its rounds as in those in which this alternative ran too. An alternative that was

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::compare;
-use super::context::{Context, change_since};
+use super::context::{Context, change_since, typical_wall_s};
 use super::results::{Analysis, Comparison, Floor, Level, LevelResult};
-use super::rounds::{median_of, median_wall};
+use super::rounds::median_of;
 use crate::crossover;
 use crate::plan::{Alternative, Mode, Plan};
 use crate::reason;
@@ -84,11 +84,10 @@ const CHANGED: f64 = 0.1;
 
 /// The level at which the machine has changed most since an alternative was decided.
 fn other_rounds(context: &Context<'_>, index: usize) -> Option<Caution> {
-    let wall = |batch: &Batch| median_wall(&[batch]).map_or(0.0, |wall| wall.value);
     let baseline = context.baseline();
     let changes = context.levels.iter().filter_map(|(load, arms)| {
         let rounds = |index| arms.get(&Arm::Alternative(index)).map_or(0, |it| it.len() as u32);
-        Some((*load, change_since(arms, baseline, index, wall)?, rounds(index), rounds(baseline)))
+        Some((*load, change_since(arms, baseline, index, typical_wall_s)?, rounds(index), rounds(baseline)))
     });
     let far = |change: f64| change.ln().abs();
     let (load, change, rounds, of) = changes.max_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
