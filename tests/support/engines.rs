@@ -50,6 +50,16 @@ impl Drop for Daemons {
     }
 }
 
+/// Lines for a shell that make the certificate of a server of that name, as `subjectAltName` writes it: server.crt, server.key and, for its clients, ca.pem.
+pub(crate) fn certificate(name: &str) -> String {
+    format!(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem; \
+         openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=server -keyout server.key -out server.csr; \
+         echo subjectAltName={name} > names; \
+         openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt; "
+    )
+}
+
 /// Words behind `fleet compare PLACE` that run a command and itself a few times, and ask nothing more of it.
 pub(crate) fn few_runs(command: &str) -> [&str; 7] {
     ["--", "--runs=3", "--why=no", "--no-check-output", "-N", command, command]

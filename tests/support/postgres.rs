@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 use super::Sandbox;
+use super::engines::certificate;
 use super::needs::{Need, provided, tool};
 use super::processes::eventually;
 
@@ -52,13 +53,11 @@ impl Postgres {
         let script = format!(
             "set -e; umask 077; cd {base}; \
              {programs}/initdb -D data -U team -E UTF8 --locale C.UTF-8 --no-sync --auth-local trust --auth-host scram-sha-256 --pwfile {password}; \
-             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem; \
-             openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -keyout data/server.key -out server.csr; \
-             echo subjectAltName=DNS:localhost > names; \
-             openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out data/server.crt; \
+             {certificate} mv server.key server.crt data; \
              chmod 755 . && chmod 644 ca.pem; \
              printf \"port = {port}\\nlisten_addresses = '127.0.0.1'\\nunix_socket_directories = '{base}'\\nssl = on\\nfsync = off\\nmax_connections = 40\\n\" >> data/postgresql.conf",
             programs = self.programs,
+            certificate = certificate("DNS:localhost"),
             password = self.place.file("password"),
             port = self.port,
         );

@@ -1,18 +1,20 @@
-//! `fleet` on a cluster of Kubernetes: its client against one that stands in for it.
+//! `fleet` on a cluster of Kubernetes: its client against a server that gives the answers of a real one. `elsewhere_kubernetes` has the real one.
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
 use std::process::Command;
 
-use crate::support::engines::few_runs;
+use crate::support::engines::{Daemons, certificate, few_runs};
 use crate::support::needs::{Need, mounts, needs, root, tool};
 use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, together};
 use rustix::process::Signal;
 use serde_json::json;
 
-/// What stands in for a cluster: a program that is called `kubectl`, and a directory of nodes and jobs.
+/// What stands in for a cluster: an API server, and a directory of its nodes and jobs.
 struct Cluster {
+    // Before the place, whose directory they use.
+    _daemons: Daemons,
     place: Sandbox,
 }
 
@@ -22,10 +24,9 @@ impl Cluster {
         root()?;
         mounts()?;
         tool("python3")?;
+        tool("openssl")?;
         let place = Sandbox::new();
-        fs::create_dir(place.path("bin")).unwrap();
         fs::create_dir(place.path("cluster")).unwrap();
-        place.script("bin/kubectl", include_str!("../support/kubectl.py"));
         let items: Vec<_> = nodes
             .iter()
             .map(|name| {
@@ -41,7 +42,43 @@ impl Cluster {
             })
             .collect();
         place.write("cluster/nodes.json", json!({ "items": items }).to_string());
-        Ok(Self { place })
+        let script = format!("set -e; cd {}; {}", place.file("cluster"), certificate("IP:127.0.0.1"));
+        assert!(place.command("sh", &["-c", &script]).output().unwrap().status.success());
+        place.write("cluster/server.py", include_str!("../support/apiserver.py"));
+        let mut daemons = Daemons::new();
+        let words = [place.file("cluster/server.py"), place.file("cluster")];
+        let mut server = place.command("python3", &words.each_ref().map(String::as_str));
+        // It is no process that a measurement leaves.
+        server.env_remove("TMPDIR");
+        daemons.start(&place, server);
+        eventually("the API server", || place.path("cluster/port").exists());
+        let port = fs::read_to_string(place.path("cluster/port")).unwrap();
+        // A plugin logs in, and is to find nothing at its input.
+        place.script(
+            "login",
+            r#"#!/bin/sh
+test -z "$(cat)" && echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "secret"}}'
+"#,
+        );
+        let cluster = Self { _daemons: daemons, place };
+        cluster.configure("kubeconfig", &format!("https://127.0.0.1:{port}"));
+        Ok(cluster)
+    }
+
+    /// Writes what `kubectl` would read, for a server at that address.
+    fn configure(&self, name: &str, server: &str) {
+        let file = |name: &str| self.place.file(name);
+        let cluster = json!({ "server": server, "certificate-authority": file("cluster/ca.pem") });
+        let plugin = json!({
+            "apiVersion": "client.authentication.k8s.io/v1", "command": file("login"), "interactiveMode": "IfAvailable",
+        });
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{ "name": "c", "cluster": cluster }],
+            "users": [{ "name": "u", "user": { "exec": plugin } }],
+            "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
+        });
+        self.place.write(name, config.to_string());
     }
 
     /// Changes a node.
@@ -54,10 +91,13 @@ impl Cluster {
     }
 
     fn start(&self, args: &[&str]) -> Running {
-        let mut command: Command = self.place.command(PROGRAM, args);
-        let path = format!("{}:{}", self.place.file("bin"), std::env::var("PATH").unwrap());
-        command.env("PATH", path).env("CLUSTER", self.place.path("cluster"));
-        self.place.begin(command)
+        self.place.begin(self.command("kubeconfig", args))
+    }
+
+    fn command(&self, config: &str, args: &[&str]) -> Command {
+        let mut command = self.place.command(PROGRAM, args);
+        command.env("KUBECONFIG", self.place.path(config));
+        command
     }
 
     fn run(&self, args: &[&str]) -> Ran {
@@ -191,13 +231,25 @@ fn what_the_cluster_refuses_is_the_reason() {
     eventually("it says why", || cluster.place.said().contains("a1: waits: "));
     fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
     running.wait().expect(0, &["a1: waits: 0/2 nodes are available: 2 Insufficient cpu.", "a1: done"]);
-    cluster.place.write("cluster/refused", "");
-    cluster
-        .compare(&["k8s:all"], &few_runs("true"))
-        .expect_error(6, &["192.0.2.1:6443 was refused", "'kubectl get nodes' works"]);
-    let mut command = cluster.place.command(PROGRAM, &["fleet", "compare", "k8s:all", "--", "true", "true"]);
-    command.env("PATH", "/nonexistent");
-    cluster.place.finish(command).expect_error(6, &["kubectl cannot tell the nodes", "where kubectl is"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn a_cluster_that_is_not_reached_is_the_reason() {
+    let cluster = needs!(Cluster::new(&["a1"]));
+    let _together = together();
+    let words = ["fleet", "compare", "k8s:all", "--", "true", "true"];
+    let ran = |config: &str| cluster.place.finish(cluster.command(config, &words));
+    cluster.configure("nobody", "https://127.0.0.1:1");
+    ran("nobody")
+        .expect_error(6, &["https://127.0.0.1:1/: Connection refused", "make 'kubectl get nodes' work"]);
+    // Its certificate is for another name.
+    let config = fs::read_to_string(cluster.place.path("kubeconfig")).unwrap();
+    cluster.place.write("other", config.replace("127.0.0.1", "localhost"));
+    ran("other").expect_error(6, &["certificate not valid for name"]);
+    cluster.place.script("login", "#!/bin/sh\necho no such user >&2; exit 1\n");
+    ran("kubeconfig").expect_error(6, &["no such user", "the plugin that logs in failed: exit status: 1"]);
+    ran("missing").expect_error(6, &["kubeconfig", "missing"]);
     cluster.assert_clean();
 }
 

@@ -11,7 +11,7 @@ pub(super) const FORM: &str = "[NAMESPACE/]all|NODE|SELECTOR[@IMAGE][+root][+tai
 /// Nodes, and how their pods are to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
-    /// Where the jobs are made; of `kubectl`'s own context if none is named.
+    /// Where the jobs are made; of the current context's if none is named.
     pub(super) namespace: Option<String>,
     /// `all`, the name of a node, or a selector of labels.
     pub(super) which: String,

@@ -10,11 +10,6 @@ use whyfaster_core::fleet::visit::Trouble;
 pub(super) const LABEL: &str = "app.kubernetes.io/managed-by";
 pub(super) const OURS: &str = "whyfaster";
 
-#[derive(Debug, Deserialize)]
-pub(super) struct List<T> {
-    pub(super) items: Vec<T>,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Metadata {

@@ -1,26 +1,25 @@
 //! The process that holds one node: it makes the job, waits for its pod, gives its own streams to a shell in there, and takes the job away.
 //!
-//! It stands between whoever collects and `kubectl exec`, and ends when either does, or by a signal. If it is killed, the pod ends by itself.
+//! It ends when whoever collects or the shell does, or by a signal. If it is killed, the pod ends by itself.
 
 use std::collections::hash_map::RandomState;
+use std::fs::File;
 use std::hash::BuildHasher;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::stdio::dup2_stdin;
 
 use whyfaster_core::fleet::visit::Trouble;
 
 use super::asked::Asked;
-use super::facts::{Event, List, Node, Pod, Stand, Why};
-use super::job::{CONTAINER, manifest, shell};
-use super::kubectl::{Fault, ask, kubectl, tell};
+use super::cluster::{Cluster, Fault};
+use super::facts::{Event, Node, Pod, Stand, Why};
+use super::job::{manifest, shell};
 use crate::elsewhere::engine::Told;
-use crate::hooks::unblock_signals;
 use crate::interrupts::Interrupts;
 
 /// The first word after the program's name that makes it this process; what is asked for follows.
@@ -62,8 +61,8 @@ pub fn main() -> ExitCode {
     else {
         return ExitCode::FAILURE;
     };
-    let Ok(interrupts) = Interrupts::take_over() else { return ExitCode::FAILURE };
-    match hold(&asked, &interrupts) {
+    let (Ok(interrupts), Ok(line)) = (Interrupts::take_over(), lifeline()) else { return ExitCode::FAILURE };
+    match hold(&asked, &Near { line, interrupts }) {
         Ended::Status(status) => ExitCode::from(status as u8),
         Ended::Left | Ended::Lost => ExitCode::FAILURE,
         Ended::Out(trouble) => {
@@ -83,47 +82,53 @@ fn say(told: &Told) {
     let _ = out.write_all(told.line().as_bytes()).and_then(|()| out.flush());
 }
 
+/// Our side: whoever collects holds the line open, and a signal ends it too.
+struct Near {
+    line: OwnedFd,
+    interrupts: Interrupts,
+}
+
+/// The standard input, which nobody else is to have: a plugin that logs in inherits it.
+fn lifeline() -> io::Result<OwnedFd> {
+    let line = io::stdin().as_fd().try_clone_to_owned()?;
+    dup2_stdin(File::open("/dev/null")?)?;
+    Ok(line)
+}
+
 /// The job; taken away when dropped.
 struct Job<'a> {
+    cluster: &'a Cluster,
     name: String,
-    namespace: Option<&'a str>,
 }
 
 impl Drop for Job<'_> {
     fn drop(&mut self) {
-        let words =
-            ["delete", "job", &self.name, "--ignore-not-found", "--wait=false", "--cascade=background"];
         // If the cluster cannot be reached, the pod finds out by itself that nobody needs it.
-        let _ = tell(self.namespace, &words, &[]);
+        let _ = self.cluster.delete_job(&self.name);
     }
 }
 
-fn hold(asked: &Asked, interrupts: &Interrupts) -> Ended {
-    match held(asked, interrupts) {
+fn hold(asked: &Asked, near: &Near) -> Ended {
+    match held(asked, near) {
         Ok(ended) | Err(ended) => ended,
     }
 }
 
-fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
-    let namespace = asked.namespace.as_deref();
-    let node = there(asked)?;
-    let on_it = format!("--field-selector=spec.nodeName={}", asked.which);
-    let pods = ask::<List<Pod>>(None, &["get", "pods", "--all-namespaces", &on_it])?;
-    let pods = pods.map_or_else(Vec::new, |it| it.items);
-    let part = node.left(&pods).map_err(Ended::Out)?;
-    if left(interrupts, Duration::ZERO) {
+fn held(asked: &Asked, near: &Near) -> Result<Ended, Ended> {
+    let cluster = &Cluster::reach(asked.namespace.as_deref())?;
+    let node = there(cluster, asked)?;
+    let part = node.left(&cluster.pods_on(&asked.which)?).map_err(Ended::Out)?;
+    if near.is_left(Duration::ZERO) {
         return Err(Ended::Left);
     }
     // The standard library draws the keys of a hash by chance.
-    let job =
-        Job { name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)), namespace };
-    let text = manifest(&job.name, asked, part).to_string();
-    tell(namespace, &["create", "--filename=-"], text.as_bytes())?;
-    let pod = running(asked, &job, interrupts)?;
+    let job = Job { cluster, name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)) };
+    cluster.make_job(&manifest(&job.name, asked, part))?;
+    let pod = running(asked, &job, near)?;
     say(&Told::Given);
-    let status = run(&job, &pod, interrupts)?;
+    let status = run(&job, &pod, near)?;
     if status != 0
-        && let Ok(Some(found)) = ask::<Pod>(namespace, &["get", "pod", &pod, "--ignore-not-found"])
+        && let Ok(Some(found)) = cluster.pod(&pod)
     {
         let why = match found.stand() {
             Stand::Over(why) => why.to_string(),
@@ -137,9 +142,8 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
 }
 
 /// The node, if it can be had.
-fn there(asked: &Asked) -> Result<Node, Ended> {
-    let node = ask::<Node>(None, &["get", "node", &asked.which, "--ignore-not-found"])?;
-    let Some(node) = node else {
+fn there(cluster: &Cluster, asked: &Asked) -> Result<Node, Ended> {
+    let Some(node) = cluster.node(&asked.which)? else {
         return Err(Ended::Out(Trouble::Down { state: "gone".to_owned(), reason: String::new() }));
     };
     match node.out(asked.tainted) {
@@ -149,7 +153,7 @@ fn there(asked: &Asked) -> Result<Node, Ended> {
 }
 
 /// Waits until the pod runs; its name. A cluster that does not answer is asked again: it may be hours until the pod's turn comes.
-fn running(asked: &Asked, job: &Job<'_>, interrupts: &Interrupts) -> Result<String, Ended> {
+fn running(asked: &Asked, job: &Job<'_>, near: &Near) -> Result<String, Ended> {
     let (mut every, mut failures) = (SOON, 0);
     let mut told = Why::default();
     loop {
@@ -165,7 +169,7 @@ fn running(asked: &Asked, job: &Job<'_>, interrupts: &Interrupts) -> Result<Stri
             Err(Ended::Failed(_)) if failures < FAILURES => failures += 1,
             Err(ended) => return Err(ended),
         }
-        if left(interrupts, every) {
+        if near.is_left(every) {
             return Err(Ended::Left);
         }
         every = (every * 2).min(LATER);
@@ -174,9 +178,7 @@ fn running(asked: &Asked, job: &Job<'_>, interrupts: &Interrupts) -> Result<Stri
 
 /// The pod's name if it runs, or why it does not yet, if there is something to say.
 fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &Why) -> Result<Result<String, Why>, Ended> {
-    let of_job = format!("--selector=job-name={}", job.name);
-    let pods = ask::<List<Pod>>(job.namespace, &["get", "pods", &of_job])?;
-    let pod = pods.and_then(|it| it.items.into_iter().next());
+    let pod = job.cluster.pods_of(&job.name)?.into_iter().next();
     let stand = pod.as_ref().map_or(Stand::Waits(Why::default()), Pod::stand);
     match (stand, pod) {
         (Stand::Runs, Some(pod)) => Ok(Ok(pod.metadata.name)),
@@ -191,7 +193,7 @@ fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &Why) -> Result<Result<S
             Err(Ended::Out(Trouble::Down { state: why.reason, reason }))
         }
         (Stand::Waits(why), pod) if long => {
-            there(asked)?;
+            there(job.cluster, asked)?;
             Ok(Err(if why.is_vague() { warning(job, pod.as_ref())? } else { why }))
         }
         (Stand::Waits(why), _) if !why.is_vague() => Ok(Err(why)),
@@ -202,9 +204,7 @@ fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &Why) -> Result<Result<S
 /// What Kubernetes complains of while nothing comes of the job, or of its pod.
 fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<Why, Ended> {
     let name = pod.map_or(job.name.as_str(), |pod| &pod.metadata.name);
-    let of_it = format!("--field-selector=involvedObject.name={name}");
-    let events = ask::<List<Event>>(job.namespace, &["get", "events", &of_it])?;
-    let Some(Why { reason, message }) = events.and_then(|it| Event::warning(it.items)) else {
+    let Some(Why { reason, message }) = Event::warning(job.cluster.events(name)?) else {
         return Ok(Why::default());
     };
     // A quota may have room again; what is not allowed will not be.
@@ -215,59 +215,38 @@ fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<Why, Ended> {
 }
 
 /// Gives our streams to a shell in the pod; how that ended.
-fn run(job: &Job<'_>, pod: &str, interrupts: &Interrupts) -> Result<i32, Ended> {
-    let mut command = kubectl(job.namespace, &["exec", "--stdin", pod, "--container", CONTAINER, "--"]);
-    command.args(shell(&job.name));
-    // SAFETY: system calls between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            unblock_signals()?;
-            // If we are killed, nobody else would end it.
-            Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?)
-        });
-    }
+fn run(job: &Job<'_>, pod: &str, near: &Near) -> Result<i32, Ended> {
     let failed = |error: io::Error| Ended::Failed(error.to_string());
-    let mut child = command.spawn().map_err(failed)?;
-    let ends = ends_of(&child).map_err(failed)?;
+    let line = near.line.try_clone().map_err(failed)?;
+    let exec = job.cluster.exec(pod, &shell(&job.name), line)?;
     loop {
-        let ended = interrupts.wait(&[ends.as_fd()], None).map_err(failed)?;
-        if ended[0] {
-            let status = child.wait().map_err(failed)?;
-            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+        if near.interrupts.wait(&[exec.as_fd()], None).map_err(failed)?[0] {
+            return Ok(job.cluster.end_of(exec)?);
         }
-        if interrupts.interrupted() {
-            if let Some(pid) = Pid::from_raw(child.id() as i32) {
-                // It may have got the signal too.
-                let _ = kill_process(pid, Signal::TERM);
-            }
-            let _ = child.wait();
+        if near.interrupts.interrupted() {
             return Err(Ended::Left);
         }
     }
 }
 
-/// What can be read once it has ended.
-fn ends_of(child: &Child) -> io::Result<OwnedFd> {
-    let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::NotFound)?;
-    Ok(pidfd_open(pid, PidfdFlags::empty())?)
-}
-
-/// Waits so long; whether who collects has gone meanwhile. What came from there is the shell's, and is not read.
-fn left(interrupts: &Interrupts, wait: Duration) -> bool {
-    // A look now and then: a stream that has something to read wakes whoever waits for it.
-    let (mut waited, step) = (Duration::ZERO, SOON);
-    loop {
-        let stdin = io::stdin();
-        let mut line = [PollFd::new(&stdin, PollFlags::empty())];
-        let closed = poll(&mut line, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
-        if closed || interrupts.interrupted() {
-            return true;
+impl Near {
+    /// Waits so long; whether who collects has gone meanwhile. What came from there is the shell's, and is not read.
+    fn is_left(&self, wait: Duration) -> bool {
+        // A look now and then: a stream that has something to read wakes whoever waits for it.
+        let (mut waited, step) = (Duration::ZERO, SOON);
+        loop {
+            let mut line = [PollFd::new(&self.line, PollFlags::empty())];
+            let closed =
+                poll(&mut line, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
+            if closed || self.interrupts.interrupted() {
+                return true;
+            }
+            if waited >= wait {
+                return false;
+            }
+            // A signal ends it at once.
+            let _ = self.interrupts.wait(&[], Some(step));
+            waited += step;
         }
-        if waited >= wait {
-            return false;
-        }
-        // A signal ends it at once.
-        let _ = interrupts.wait(&[], Some(step));
-        waited += step;
     }
 }

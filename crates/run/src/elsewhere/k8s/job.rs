@@ -3,7 +3,7 @@
 //! A job and no bare pod, because only a job has a time after which Kubernetes takes away what has ended (`ttlSecondsAfterFinished`).
 //!
 //! The pod's own process waits at a named pipe whose other end whoever measures holds open: when that closes, or when nobody came, the pod ends
-//! and with it all that runs there. Nothing ticks meanwhile. `kubectl exec` gives the shell, and not `kubectl attach`: what an attached process
+//! and with it all that runs there. Nothing ticks meanwhile. The call `exec` gives the shell, and not `attach`: what an attached process
 //! writes goes into the node's logs besides, and its last words may be lost when the pod ends.
 
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn keeper() -> String {
     )
 }
 
-/// The words behind `kubectl exec POD --`: a shell, while which the pipe is held open, by a process of its own so that nothing measured inherits it.
+/// The words for the call `exec`: a shell, while which the pipe is held open, by a process of its own so that nothing measured inherits it.
 pub(super) fn shell(job: &str) -> [String; 3] {
     let line = format!("exec 9>/tmp/.whyfaster && WHYFASTER_JOB={job} {SHELL} 9>&-");
     [SHELL.to_owned(), "-c".to_owned(), line]

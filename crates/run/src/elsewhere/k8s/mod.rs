@@ -1,21 +1,21 @@
 //! `k8s:SELECTOR`: nodes of a Kubernetes cluster, each held by a job of its own.
 //!
-//! The engine's own client, `kubectl`, is called, as ssh and srun are. It has the user's contexts and whatever plugin logs in there; a library
-//! for the API would bring several megabytes and would need those plugins all the same.
+//! The cluster is asked by its API, and every node that is measured has a process here that holds its job: one for a thousand nodes could be
+//! killed with all of them.
 
 mod asked;
+mod cluster;
 mod facts;
 pub mod hold;
 mod job;
-mod kubectl;
 
 use std::process::Command;
 
 use whyfaster_words::exit::Failure;
 
 use self::asked::{Asked, FORM};
-use self::facts::{List, Node};
-use self::kubectl::{Fault, ask};
+use self::cluster::{Cluster, Fault};
+use self::facts::Node;
 use super::machine::{Machine, PlaceKind};
 
 pub(super) static KIND: PlaceKind = PlaceKind {
@@ -52,23 +52,23 @@ fn machine(asked: &Asked, node: &Node) -> Machine {
 }
 
 fn nodes(asked: &Asked) -> Result<Vec<Node>, Failure> {
-    let failed = |why: Fault| {
+    found(asked).map_err(|why| {
         Failure::unfit(
-            format!("kubectl cannot tell the nodes '{}': {why}", asked.which),
-            "run it where kubectl is (https://kubernetes.io/docs/tasks/tools/) and 'kubectl get nodes' works",
+            format!("the Kubernetes cluster does not tell the nodes '{}': {why}", asked.which),
+            "make 'kubectl get nodes' work first: its files are read here too (KUBECONFIG, or ~/.kube/config)",
         )
-    };
-    if asked.may_be_a_node() && asked.which != "all" {
-        let node = ask::<Node>(None, &["get", "node", &asked.which, "--ignore-not-found"]).map_err(failed)?;
-        if let Some(node) = node {
-            return Ok(vec![node]);
-        }
+    })
+}
+
+fn found(asked: &Asked) -> Result<Vec<Node>, Fault> {
+    let cluster = Cluster::reach(asked.namespace.as_deref())?;
+    if asked.which == "all" {
+        return cluster.nodes(None);
     }
-    let selector = format!("--selector={}", asked.which);
-    let mut words = vec!["get", "nodes"];
-    if asked.which != "all" {
-        words.push(&selector);
+    if asked.may_be_a_node()
+        && let Some(node) = cluster.node(&asked.which)?
+    {
+        return Ok(vec![node]);
     }
-    let nodes: Option<List<Node>> = ask(None, &words).map_err(failed)?;
-    Ok(nodes.map_or_else(Vec::new, |it| it.items))
+    cluster.nodes(Some(&asked.which))
 }
