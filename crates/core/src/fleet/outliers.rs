@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::robust::{self, Null, Tails};
 use super::split::medians;
 use super::{Machine, RATE, Row};
+use crate::order::largest_first;
 use crate::price::fingerprint::{Difference, Fact};
 use crate::stats::{self, quantile};
 use crate::verdict::Ratio;
@@ -188,7 +189,7 @@ pub fn outliers(
         })
         .collect();
     // All of them are named with one certainty: who is farthest off comes first.
-    found.sort_by(|a, b| b.factor.ln().abs().total_cmp(&a.factor.ln().abs()));
+    largest_first(&mut found, |it| it.factor.ln().abs());
     Found { outliers: found, distances }
 }
 
@@ -427,7 +428,7 @@ fn off(
             Some(OutlyingRow { row: rows[*at].clone(), factor: residuals[*at][machine]?.exp() })
         })
         .collect();
-    found.sort_by(|a, b| b.factor.ln().abs().total_cmp(&a.factor.ln().abs()));
+    largest_first(&mut found, |it| it.factor.ln().abs());
     found
 }
 

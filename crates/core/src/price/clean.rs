@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delay::{Usual, is_foreign};
 use super::sample::{Expect, Sample, Series};
+use crate::order::largest_first;
 use crate::stats::quantile;
 
 /// How many samples were left out, each counted under the first reason that applies.
@@ -87,7 +88,7 @@ fn stolen(samples: &[Sample], steal_ns: f64) -> Vec<bool> {
         // The spread of ordinary samples is no theft: what is stolen is at least as long as the sample itself.
         .filter(|(excess, i)| *excess > samples[*i].elapsed_ns / 2.0)
         .collect();
-    excess.sort_by(|a, b| b.0.total_cmp(&a.0));
+    largest_first(&mut excess, |it| it.0);
     let mut left = steal_ns;
     for (excess, i) in excess {
         if excess <= left {

@@ -17,6 +17,7 @@ use super::report::{
 use super::setting::Facts;
 use super::stage_rows;
 use super::{gaps, syscalls, work};
+use crate::order::largest_first;
 
 impl Analysis {
     pub(super) fn report(&self, counts: &Counts, facts: &Facts) -> TraceReport {
@@ -213,7 +214,7 @@ impl Analysis {
             seconds: seconds(ns),
         };
         let mut rows: Vec<SharerRow> = sums.into_iter().map(row).collect();
-        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        largest_first(&mut rows, |it| it.seconds);
         rows
     }
 }

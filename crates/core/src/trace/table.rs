@@ -2,6 +2,7 @@
 
 use super::command::CommandName;
 use super::report::{PathRow, SharerRow, SyscallRow, WaitRow, WorkRow};
+use crate::order::largest_first;
 
 /// Whose calls make one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Timed for WorkRow {
 pub fn fold<T: Timed>(rows: &[T], least_share: f64, most: usize) -> Folded<'_, T> {
     let all_s: f64 = rows.iter().map(Timed::seconds).sum();
     let mut sorted: Vec<&T> = rows.iter().collect();
-    sorted.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    largest_first(&mut sorted, |it| it.seconds());
     let kept = sorted.iter().take(most).take_while(|row| row.seconds() >= all_s * least_share).count();
     let others = sorted.split_off(kept);
     Folded {

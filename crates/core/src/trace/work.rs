@@ -19,6 +19,7 @@ use super::path::Startup;
 use super::processes::{Made, Processes};
 use super::report::{Direction, TransferRow, WorkKind, WorkRow};
 use super::setting::{Facts, Operation};
+use crate::order::largest_first;
 
 /// Calls of one group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -264,7 +265,7 @@ pub(super) fn rows(commands: &BTreeMap<Label, Command>, labels: &Labels, facts: 
     let prices = Prices(facts);
     let mut rows: Vec<WorkRow> =
         commands.iter().flat_map(|(label, command)| command.rows(labels.command(*label), &prices)).collect();
-    rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    largest_first(&mut rows, |it| it.seconds);
     rows
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::event::Pid;
 use super::ledger::seconds;
 use super::report::WrapperRow;
+use crate::order::largest_first;
 
 /// Rows at most. What comes beyond is left out: nobody writes so many wrappers.
 const MOST: usize = 1 << 10;
@@ -79,7 +80,7 @@ impl Wrappers {
                 WrapperRow { script, interpreter, program, times: *times, seconds: seconds(*ns) }
             };
         let mut rows: Vec<WrapperRow> = self.closed.iter().map(row).collect();
-        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        largest_first(&mut rows, |it| it.seconds);
         rows
     }
 

@@ -6,6 +6,7 @@ use super::input::{ExplainInput, Untraced};
 use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
+use crate::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
@@ -135,7 +136,7 @@ fn brought<R>(rows: Vec<Timed<R>>, to: f64, set: impl Fn(&mut R, f64)) -> Vec<R>
     let factor = if sum > 0.0 { to / sum } else { 0.0 };
     let mut rows: Vec<(f64, R)> = rows.into_iter().zip(seconds).map(|(it, s)| (s * factor, it.row)).collect();
     rows.retain(|(seconds, _)| *seconds > 0.0);
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    largest_first(&mut rows, |it| it.0);
     rows.iter_mut().for_each(|(seconds, row)| set(row, *seconds));
     rows.into_iter().map(|(_, row)| row).collect()
 }

@@ -9,6 +9,7 @@ use super::medians::{estimate, of_rounds};
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
+use crate::order::largest_first;
 use crate::stats::Estimate;
 use crate::stats::looks::Precision;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
@@ -31,7 +32,7 @@ fn deltas<K: Ord + Clone>(
     let mut rows: Vec<(K, Estimate)> =
         keys.into_iter().map(|key| (key.clone(), of_rounds(&of(key), precision))).collect();
     rows.retain(|(_, seconds)| seconds.median != 0.0);
-    rows.sort_by(|a, b| b.1.median.abs().total_cmp(&a.1.median.abs()));
+    largest_first(&mut rows, |it| it.1.median.abs());
     rows
 }
 

@@ -6,6 +6,7 @@ use super::causes::About;
 use super::kinds::work_kind;
 use super::report::{Account, Evidence};
 use super::statement::Measure;
+use crate::order::largest_first;
 use crate::trace::command::CommandName;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
@@ -107,7 +108,7 @@ fn largest(here: Rows, there: Rows) -> Vec<Evidence> {
     let rows: BTreeSet<&Measure> = here.keys().chain(there.keys()).collect();
     let mut all: Vec<Evidence> =
         rows.into_iter().map(|row| entry(row.clone(), of(&here, row), of(&there, row))).collect();
-    all.sort_by(|a, b| (b.here - b.there).abs().total_cmp(&(a.here - a.there).abs()));
+    largest_first(&mut all, |it| (it.here - it.there).abs());
     all.truncate(ROWS);
     all
 }

@@ -8,6 +8,7 @@ use super::categories::{is_look, misses, parents};
 use super::input::Untraced;
 use super::medians::median;
 use super::own_cost::is_exec;
+use crate::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, SharerKind, WorkKind};
@@ -211,7 +212,7 @@ fn sharers(alternative: &Alternative<'_>) -> Vec<(String, f64)> {
     let runs = alternative.runs.len().max(1) as f64;
     let mut sums: Vec<(String, f64)> =
         sums.into_iter().map(|(name, s)| (name.to_owned(), s / runs)).collect();
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest_first(&mut sums, |it| it.1);
     sums
 }
 

@@ -6,6 +6,7 @@ use super::account::Alternative;
 use super::causes::{About, definition};
 use super::report::{Finding, Function};
 use super::statement::Pair;
+use crate::order::largest_first;
 use crate::trace::report::{Code, WorkKind};
 
 /// Samples of the slower one below which nothing is said of their shares: half of 50 is between 36% and 64%.
@@ -151,9 +152,9 @@ pub(super) fn functions(
         })
         .filter(|it| it.share.abs() >= LEAST_SHARE)
         .collect();
-    all.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+    largest_first(&mut all, |it| it.share.abs());
     all.truncate(MOST);
-    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    largest_first(&mut all, |it| it.share);
     (all, Some(Pair { here: here.samples(), there: there.samples() * brought }))
 }
 

@@ -6,6 +6,7 @@ use super::kinds_at_load::{Kind, kinds};
 use super::report::{Evidence, Growth};
 use super::statement::{CopyCost, GrowsIn, KindsUnknown, Measure, Trend};
 use crate::analysis::LevelResult;
+use crate::order::largest_first;
 use crate::stats::scalability;
 use crate::trace::report::WorkKind;
 
@@ -85,7 +86,7 @@ fn grows(first: &LevelResult, last: &LevelResult, kinds: &[Kind]) -> Vec<Evidenc
     let of = |it: &Kind| entry(Measure::CopyWork { on: it.kind }, it.alone.seconds, it.among.seconds);
     times.extend(kinds.map(of));
     let most_first = |rows: &mut Vec<Evidence>| {
-        rows.sort_by(|a, b| (b.there - b.here).total_cmp(&(a.there - a.here)));
+        largest_first(rows, |it| it.there - it.here);
     };
     most_first(&mut times);
     let mut counts = vec![
@@ -138,7 +139,7 @@ fn by_kind(kinds: &[Kind]) -> Option<GrowsIn> {
     }
     let mut named: Vec<&Kind> =
         kinds.iter().filter(|it| is_kernel(it.kind) && it.is_sure() && it.growth_s() > 0.0).collect();
-    named.sort_by(|a, b| b.growth_s().total_cmp(&a.growth_s()));
+    largest_first(&mut named, |it| it.growth_s());
     // One kind where it is half of it, else the two largest.
     let enough = named.first().is_some_and(|it| it.growth_s() >= kernel_s / 2.0);
     let at = |place: usize| named.get(place).map(|it| it.kind);

@@ -23,6 +23,7 @@ use super::first;
 use super::section::{paragraphs, quiet};
 use super::stories::change;
 use super::table::{interval, ratio_interval};
+use whyfaster_core::order::largest_first;
 
 /// Rows, groups and machines of a first screen.
 const ROWS: usize = 12;
@@ -106,7 +107,7 @@ pub(super) fn group_grid(shown: &[GroupPrices], look: &Look) -> Grid {
 /// The rows in which the machines differ most, first.
 fn row_table(report: &PriceReport, most: usize, look: &Look) -> Vec<String> {
     let mut rows: Vec<&RowSpread> = report.rows.iter().filter(|it| it.machines > 1).collect();
-    rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+    largest_first(&mut rows, |it| spread(it));
     let all = rows.len();
     rows.truncate(most);
     let mut lines = row_grid(&rows, look).draw(look.width, 1).lines;

@@ -15,6 +15,7 @@ use super::figures::flame::{self, View};
 use super::page::{Page, Section, figure, missing};
 use super::when::{self, When};
 use super::{plot, table};
+use whyfaster_core::order::largest_first;
 
 /// Timelines, flame graphs and calls of a comparison.
 pub(super) fn sections(
@@ -142,7 +143,7 @@ pub(super) fn compared(each: &[(&str, Vec<SyscallRow>)], look: &Look) -> Markup 
     let find = |rows: &'_ [SyscallRow], name: &str| rows.iter().position(|row| row.name == name);
     let most =
         |name: &str| each.iter().filter_map(|(_, rows)| rows[find(rows, name)?].total_s).fold(0.0, f64::max);
-    calls.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    largest_first(&mut calls, |it| most(it));
     let scale = scale(calls.iter().map(|name| most(name)), look);
     let columns = each.iter().flat_map(|(of, rows)| {
         let row = move |name: &&str| find(rows, name).map(|at| &rows[at]);

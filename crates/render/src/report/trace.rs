@@ -18,6 +18,7 @@ use super::figures::stacked::{self, Bar, Part};
 use super::page::{Page, Section, figure, minute, missing};
 use super::when::When;
 use super::{look_of_page, look_of_text, machine, observed, table, when, why};
+use whyfaster_core::order::largest_first;
 
 /// The page; `raw` are the bytes of the record as a file.
 pub fn trace(record: &TraceRecord, shown: &Shown, raw: &[u8], look: &Look) -> anyhow::Result<Page> {
@@ -110,7 +111,7 @@ fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Markup {
     let life =
         |row: &&CommandRow| row.running_s + row.runnable_s.unwrap_or(0.0) + row.blocked_s.unwrap_or(0.0);
     let mut rows: Vec<&CommandRow> = report.commands.iter().collect();
-    rows.sort_by(|a, b| life(b).total_cmp(&life(a)));
+    largest_first(&mut rows, life);
     let parts = |row: &&CommandRow| {
         let known = row.running_user_s.zip(row.running_kernel_s);
         let running = match known {

@@ -22,6 +22,7 @@ use super::figures::waterfall::{self, Step};
 use super::page::{Page, Section, figure, missing};
 use super::table;
 use super::when::{self, When};
+use whyfaster_core::order::largest_first;
 
 /// What explains the differences, those that were observed.
 pub(super) fn sections(page: &mut Page, record: &Record, when: &[When<'_>], names: &Names, look: &Look) {
@@ -37,7 +38,7 @@ const EXPLAIN: &str = "whyfaster compare --why=yes ...";
 fn causes(record: &Record, names: &Names, look: &Look) -> Markup {
     let why = &record.why;
     let mut largest: Vec<&Difference> = why.differences.iter().collect();
-    largest.sort_by(|a, b| b.span_s.median.abs().total_cmp(&a.span_s.median.abs()));
+    largest_first(&mut largest, |it| it.span_s.median.abs());
     let said = sentences(record, look);
     html! {
         @if largest.is_empty() {
@@ -137,7 +138,7 @@ pub(super) fn bar(name: String, path: &[PathRow], look: &Look) -> Bar {
                 None => of_kind.push(Part { class: kind, what, seconds: row.seconds }),
             }
         }
-        of_kind.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        largest_first(&mut of_kind, |it| it.seconds);
         all.extend(of_kind);
     }
     Bar { name, parts: all }
@@ -182,7 +183,7 @@ fn joined(
         }
     }
     let most = |row: &(String, Vec<Option<f64>>)| row.1.iter().flatten().copied().fold(0.0, f64::max);
-    rows.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    largest_first(&mut rows, most);
     rows
 }
 

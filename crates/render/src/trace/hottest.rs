@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use whyfaster_core::studied::Hot;
 
 use super::flame::Flames;
+use whyfaster_core::order::largest_first;
 
 /// Innermost frames that tell stacks apart: more of them would split what is one place for a reader.
 const FRAMES: usize = 3;
@@ -34,7 +35,7 @@ pub fn hottest(flames: &Flames, most: usize) -> Vec<Hot> {
             seconds: ns as f64 / 1e9,
         })
         .collect();
-    hot.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    largest_first(&mut hot, |it| it.seconds);
     hot.truncate(most);
     hot
 }

@@ -1,5 +1,6 @@
 //! What the command spent its time on, in one sentence.
 
+use whyfaster_core::order::largest_first;
 use whyfaster_core::trace::report::{Cause, CommandRow, Level, PathKind, TraceReport};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::for_look;
@@ -143,7 +144,7 @@ fn add(parts: &mut Vec<(Doing, f64)>, what: Doing, seconds: f64) {
 fn worth(mut parts: Vec<(Doing, f64)>, all: f64) -> Vec<(Doing, f64)> {
     parts.iter_mut().for_each(|(_, seconds)| *seconds /= all);
     parts.retain(|(_, share)| *share >= WORTH);
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest_first(&mut parts, |it| it.1);
     parts
 }
 
@@ -183,7 +184,7 @@ fn busiest(report: &TraceReport, look: &Look) -> Vec<String> {
     }
     let mut rows: Vec<&CommandRow> =
         report.commands.iter().filter(|c| c.running_s / all >= 2.0 * WORTH).collect();
-    rows.sort_by(|a, b| b.running_s.total_cmp(&a.running_s));
+    largest_first(&mut rows, |it| it.running_s);
     let words = |c: &&CommandRow| {
         format!("{} ({} of the CPU time)", for_look(&c.command, look), whole_percent(c.running_s / all))
     };

@@ -10,6 +10,7 @@ use whyfaster_words::units::{count, percent};
 use super::super::section::{name, scale, section};
 use super::sentence::{of, thousands};
 use super::shown::Shown;
+use whyfaster_core::order::largest_first;
 
 /// Who started whom, how many of them.
 pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
@@ -83,7 +84,7 @@ fn in_order(tree: &[TreeRow]) -> Vec<(usize, usize)> {
 /// Where the time of each command's tasks went.
 pub(in super::super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let mut all: Vec<&CommandRow> = report.commands.iter().collect();
-    all.sort_by(|a, b| life(b).total_cmp(&life(a)));
+    largest_first(&mut all, |it| life(it));
     let hidden = all.len().saturating_sub(shown.rows());
     let rows: Vec<&CommandRow> = all.into_iter().take(shown.rows()).collect();
     if rows.is_empty() {

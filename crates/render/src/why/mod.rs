@@ -17,6 +17,7 @@ use whyfaster_words::text::{Tone, tone, wrap, wrap_indented};
 use whyfaster_words::why::{nothing_to_explain, unexplained};
 
 use super::names::Names;
+use whyfaster_core::order::largest_first;
 
 /// Differences that are written out, the largest first; the others are in `--json`.
 const WRITTEN_OUT: usize = 3;
@@ -52,7 +53,7 @@ pub(super) fn refused(record: &Record, look: &Look) -> Vec<String> {
 pub(super) fn sections(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
     let why = &record.why;
     let mut largest: Vec<&Difference> = why.differences.iter().collect();
-    largest.sort_by(|a, b| b.span_s.median.abs().total_cmp(&a.span_s.median.abs()));
+    largest_first(&mut largest, |it| it.span_s.median.abs());
     let mut sections = Vec::new();
     let written_out = look.detail.most(WRITTEN_OUT);
     for difference in largest.iter().take(written_out) {

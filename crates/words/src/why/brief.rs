@@ -11,6 +11,7 @@ use super::causes::{QUIET, Remedy, Said, noun, remedy, said};
 use super::load::when_full;
 use super::numbers::{percent, time};
 use super::wrappers;
+use whyfaster_core::order::largest_first;
 
 /// Of a cause, the part from which on a script that stands before a program is named as the reason.
 const MOST: f64 = 0.5;
@@ -57,7 +58,7 @@ fn parts(answer: &Answer, why: &Why) -> Vec<Part> {
         }
     }
     parts.retain(|part| part.share.abs() >= SEEN);
-    parts.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+    largest_first(&mut parts, |it| it.share.abs());
     if parts.len() > 1 { parts } else { Vec::new() }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::ledger::{nanoseconds, seconds};
 use super::super::report::{PathKind, PathRow, WorkKind, WorkRow};
+use crate::order::largest_first;
 
 /// Divides the user code on a path into user code and page faults, as that command's work is over the whole run. Rows that
 /// are divided already stay as they are.
@@ -37,7 +38,7 @@ pub(crate) fn tell(path: &mut Vec<PathRow>, work: &[WorkRow]) {
     if !faults.is_empty() {
         path.append(&mut faults);
         path.retain(|row| row.seconds > 0.0);
-        path.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        largest_first(path, |it| it.seconds);
     }
 }
 

@@ -9,6 +9,7 @@ use super::super::report::{Cause, PathKind, PathRow, SharerKind, WorkKind};
 use super::super::work::{Command, split};
 use super::parts::{Key, Part, RUNS, Run, wait};
 use super::{Holder, Path};
+use crate::order::largest_first;
 
 /// What the rows need beside the path.
 pub(in super::super) struct Accounts<'a> {
@@ -153,7 +154,7 @@ impl<'a> Rows<'a> {
             }
         };
         let mut rows: Vec<PathRow> = self.sums.into_iter().map(row).collect();
-        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        largest_first(&mut rows, |it| it.seconds);
         rows
     }
 }

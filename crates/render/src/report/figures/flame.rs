@@ -12,6 +12,7 @@ use whyfaster_words::text::beginning;
 use whyfaster_words::units::{count, percent};
 
 use super::super::svg::{Picture, Px, WIDTH, advance};
+use whyfaster_core::order::largest_first;
 
 const ROW: f64 = 24.0;
 const TOP: f64 = 4.0;
@@ -43,7 +44,7 @@ impl Node {
         let mut below: Vec<(&str, &Node)> =
             self.below.iter().map(|(name, node)| (name.as_str(), node)).collect();
         let all = |node: &Node| node.samples[0] + node.samples[1];
-        below.sort_by(|a, b| all(b.1).total_cmp(&all(a.1)));
+        largest_first(&mut below, |it| all(it.1));
         below
     }
 

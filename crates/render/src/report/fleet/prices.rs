@@ -14,6 +14,7 @@ use super::super::page::figure;
 use super::super::svg::COLOURS;
 use super::super::table;
 use super::room::{NAMED, TABLED, name};
+use whyfaster_core::order::largest_first;
 use whyfaster_words::clean::clean;
 use whyfaster_words::fleet as words;
 use whyfaster_words::look::Look;
@@ -140,7 +141,7 @@ pub(super) fn prices(fleet: &Fleet, report: &PriceReport, look: &Look) -> Markup
         "{how} A ring is a machine that stands out. All rows share one logarithmic scale: times the median of the row."
     );
     let mut grid_rows: Vec<&RowSpread> = report.rows.iter().collect();
-    grid_rows.sort_by(|a, b| screen::spread(b).total_cmp(&screen::spread(a)));
+    largest_first(&mut grid_rows, |it| screen::spread(it));
     html! {
         @if let Some(axis) = axis {
             @for (group, lanes) in &lanes {

@@ -19,6 +19,7 @@ use whyfaster_words::Tell;
 
 use super::ladder_findings::OfLadder;
 use crate::study::{Commands, Figure, INPUT_SEED, Study};
+use whyfaster_core::order::largest_first;
 
 /// A study beside what was measured.
 #[derive(Debug, Serialize)]
@@ -321,7 +322,7 @@ pub fn sums<'a>(rows: impl Iterator<Item = &'a CpuRow>) -> Vec<(String, f64)> {
             None => sums.push((row.who.clone(), row.seconds)),
         }
     }
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest_first(&mut sums, |it| it.1);
     sums
 }
 

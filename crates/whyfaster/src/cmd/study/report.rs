@@ -29,6 +29,7 @@ use super::sheet::{Page, Part};
 use crate::cli::Outputs;
 use crate::cmd::results;
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
+use whyfaster_core::order::largest_first;
 
 /// A CPU's occupants below this share of the run are not worth a row.
 const WORTH: f64 = 0.01;
@@ -534,7 +535,7 @@ fn ran(placed: &Placed) -> Grid {
     };
     let mut cpus: Vec<u16> = placed.cpus.iter().map(|row| row.cpu).collect();
     cpus.dedup();
-    cpus.sort_by(|a, b| busy(*b).total_cmp(&busy(*a)));
+    largest_first(&mut cpus, |it| busy(*it));
     cpus.truncate(MOST_CPUS);
     cpus.sort_unstable();
     let cell = |cpu: u16, name: &str| {
