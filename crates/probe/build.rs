@@ -1,13 +1,17 @@
-//! Builds the worker, one static C program, with the C compiler of the system (`CC`, else `gcc`, else `cc`). Nothing else is needed.
+//! Builds the worker, one static C program, with the C compiler of the system (`CC`, else `gcc`, else `cc`).
 //! For another architecture it takes that one's compiler (`CC_TARGET`, else `ARCH-linux-gnu-gcc`) and an emulator to ask the worker.
 //!
 //! Two passes: first the dynamic target, then the worker, which carries the target's bytes.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs, thread};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-I./include"];
 
@@ -24,6 +28,7 @@ fn main() {
     dynamic_target(&compiler, &out);
     let objects = compile(&compiler, &sources, &out);
     link(&compiler, &objects, &out.join("worker"));
+    pack(&out.join("worker"), &out.join("worker.zlib"));
     write_list(&sources, &out.join("sources.rs"));
     write_if_changed(&out.join("list.txt"), &descriptions(&out.join("worker")));
 }
@@ -183,6 +188,15 @@ fn link(compiler: &str, objects: &[PathBuf], program: &Path) {
     let Err(first) = run(compiler, &arguments, &["-static", "-pthread", "-s"]) else { return };
     println!("cargo::warning=no static C library here; the worker is linked dynamically");
     run(compiler, &arguments, &["-pthread", "-s"]).unwrap_or_else(|e| panic!("{first}\n{e}"));
+}
+
+/// The worker as it is carried: packed, it is two fifths.
+fn pack(program: &Path, packed: &Path) {
+    let worker = fs::read(program).unwrap_or_else(|e| panic!("{}: {e}", program.display()));
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+    let done =
+        packer.write_all(&worker).and_then(|()| packer.finish()).and_then(|bytes| fs::write(packed, bytes));
+    done.unwrap_or_else(|e| panic!("{}: {e}", packed.display()));
 }
 
 /// The sources as Rust, for `sources()`: their text, not their paths, which would make every clone's program another one.

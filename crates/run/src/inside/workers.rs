@@ -18,7 +18,7 @@ pub(super) const OWN: &str = std::env::consts::ARCH;
 pub(super) fn own_or_given(options: &Options) -> Result<Vec<u8>, Failure> {
     match &options.worker {
         Some(path) => given(path),
-        None => Ok(whyfaster_probe::worker().to_vec()),
+        None => Ok(whyfaster_probe::worker()),
     }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn own_or_given(options: &Options) -> Result<Vec<u8>, Failure> {
 pub(super) fn of(arch: &str, options: &Options) -> Result<Vec<u8>, Failure> {
     match &options.worker {
         Some(path) => given(path),
-        None if arch == OWN => Ok(whyfaster_probe::worker().to_vec()),
+        None if arch == OWN => Ok(whyfaster_probe::worker()),
         None => compiled(arch),
     }
 }

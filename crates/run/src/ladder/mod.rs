@@ -175,7 +175,7 @@ impl Hands {
             fs::write(&path, content)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
         };
-        write("task", whyfaster_probe::worker()).map_err(unwritable)?;
+        write("task", &whyfaster_probe::worker()).map_err(unwritable)?;
         for (name, content) in files {
             write(name, content.as_bytes()).map_err(unwritable)?;
         }

@@ -62,7 +62,7 @@ impl Worker {
     /// Makes the worker that this program carries into a file. It runs as the user as whom commands do.
     pub fn carried(user: Option<&User>) -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
-        let made = memory(bytes).or_else(|_| temporary(bytes)).and_then(|worker| worker.given_to(user));
+        let made = memory(&bytes).or_else(|_| temporary(&bytes)).and_then(|worker| worker.given_to(user));
         made.map_err(|error| {
             Failure::unfit(
                 format!("cannot make the worker into a file that can be run: {error}"),
