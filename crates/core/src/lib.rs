@@ -9,7 +9,6 @@ pub mod fit;
 pub mod host;
 pub mod metric;
 pub mod missing;
-pub mod order;
 pub mod plan;
 pub mod run;
 pub mod sample;

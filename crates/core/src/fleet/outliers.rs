@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::robust::{self, Null, Tails};
 use super::split::medians;
 use super::{Machine, RATE, Row};
-use crate::order::largest_first;
 use crate::price::fingerprint::{Difference, Fact};
+use crate::stats::order::largest_first;
 use crate::stats::{self, quantile};
 use crate::verdict::Ratio;
 

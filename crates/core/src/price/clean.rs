@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delay::{Usual, is_foreign};
 use super::sample::{Expect, Sample, Series};
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::stats::quantile;
 
 /// How many samples were left out, each counted under the first reason that applies.

@@ -6,6 +6,7 @@
 pub mod bootstrap;
 pub mod eprocess;
 pub mod looks;
+pub mod order;
 pub mod quantile;
 pub mod ranks;
 pub mod scalability;

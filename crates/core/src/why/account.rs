@@ -6,7 +6,7 @@ use super::input::{ExplainInput, Untraced};
 use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};

@@ -9,9 +9,9 @@ use super::medians::{estimate, of_rounds};
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
-use crate::order::largest_first;
 use crate::stats::Estimate;
 use crate::stats::looks::Precision;
+use crate::stats::order::largest_first;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
 
 /// Differences of the sums by key, over the rounds in which both ran; the largest first.

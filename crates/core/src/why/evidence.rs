@@ -6,7 +6,7 @@ use super::causes::About;
 use super::kinds::work_kind;
 use super::report::{Account, Evidence};
 use super::statement::Measure;
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::trace::command::CommandName;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 

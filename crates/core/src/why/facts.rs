@@ -8,7 +8,7 @@ use super::categories::{is_look, misses, parents};
 use super::input::Untraced;
 use super::medians::median;
 use super::own_cost::is_exec;
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, SharerKind, WorkKind};

@@ -6,7 +6,7 @@ use super::account::Alternative;
 use super::causes::{About, definition};
 use super::report::{Finding, Function};
 use super::statement::Pair;
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::trace::report::{Code, WorkKind};
 
 /// Samples of the slower one below which nothing is said of their shares: half of 50 is between 36% and 64%.

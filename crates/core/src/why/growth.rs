@@ -6,7 +6,7 @@ use super::kinds_at_load::{Kind, kinds};
 use super::report::{Evidence, Growth};
 use super::statement::{CopyCost, GrowsIn, KindsUnknown, Measure, Trend};
 use crate::analysis::LevelResult;
-use crate::order::largest_first;
+use crate::stats::order::largest_first;
 use crate::stats::scalability;
 use crate::trace::report::WorkKind;
 

@@ -29,7 +29,7 @@ use super::sheet::{Page, Part};
 use crate::cli::Outputs;
 use crate::cmd::results;
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
-use whyfaster_core::order::largest_first;
+use whyfaster_core::stats::order::largest_first;
 
 /// A CPU's occupants below this share of the run are not worth a row.
 const WORTH: f64 = 0.01;
