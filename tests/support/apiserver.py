@@ -1,7 +1,8 @@
 """Stands in for a Kubernetes where none is at hand: an API server that gives the answers which a real one gave, and a shell that runs here.
 
 python3 apiserver.py CLUSTER: a directory with nodes.json, what becomes of a pod on a node (pod.NODE, the status as JSON), a file a job, the events of
-all of them (events), nopods where no pod comes of a job, and server.crt and server.key, its certificate and key. The port is written to `port`.
+all of them (events), nopods where no pod comes of a job, token, which everybody has to bring, and server.crt and server.key, its certificate and key. A pod
+on NODE may run no programs while there is a file noexec.NODE, and its connection breaks when there is cut.NODE. The port is written to `port`.
 """
 
 import base64
@@ -52,8 +53,8 @@ def nodes():
 class WebSocket:
     """The server's end, as far as it is needed: RFC 6455, section 5.2."""
 
-    def __init__(self, reader, writer):
-        self.reader, self.writer, self.turn = reader, writer, threading.Lock()
+    def __init__(self, connection, reader, writer):
+        self.connection, self.reader, self.writer, self.turn = connection, reader, writer, threading.Lock()
 
     def exactly(self, size):
         data = self.reader.read(size)
@@ -79,6 +80,10 @@ class WebSocket:
         except (EOFError, OSError):
             return None
 
+    def cut(self):
+        """Without a word, as when what stands between is restarted."""
+        self.connection.shutdown(2)
+
     def send(self, channel, data, kind=2):
         data = bytes([channel]) + data
         size = bytes([len(data)]) if len(data) < 126 else struct.pack(">BH", 126, len(data))
@@ -97,6 +102,8 @@ def execute(socket, node, found, words):
     # At that end of the line a pod would wait.
     words = [words[0], words[1], words[2].replace("/tmp/.whyfaster", str(cluster / f"line.{node}"))]
     mount = f"hostname {host} && mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\""
+    if (cluster / f"noexec.{node}").exists():
+        mount = f"mount -t tmpfs -o noexec none {box} && {mount}"
     words = ["unshare", "-m", "-u", "--propagation", "private", "sh", "-c", mount, "sh", *words]
     pipe = subprocess.PIPE
     shell = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=os.environ | {"TMPDIR": str(box)})
@@ -121,8 +128,13 @@ def execute(socket, node, found, words):
     threading.Thread(target=pass_in, daemon=True).start()
     for reader in readers:
         reader.start()
-    for reader in readers:
-        reader.join()
+    cut = cluster / f"cut.{node}"
+    while any(reader.is_alive() for reader in readers):
+        for reader in readers:
+            reader.join(0.05)
+        if cut.exists():
+            cut.unlink()
+            return socket.cut()
     ended = shell.wait()
     causes = {"causes": [{"reason": "ExitCode", "message": str(ended)}]}
     message = f"command terminated with non-zero exit code: exit status {ended}"
@@ -148,7 +160,7 @@ class Calls(http.server.BaseHTTPRequestHandler):
     def call(self):
         size = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(size) or "null")
-        if self.headers.get("Authorization") != "Bearer secret":
+        if self.headers.get("Authorization") != "Bearer " + (cluster / "token").read_text():
             return self.answer(status(401, "Unauthorized", "Unauthorized"))
         url = urllib.parse.urlsplit(self.path)
         words = url.path.strip("/").split("/")
@@ -210,7 +222,7 @@ class Calls(http.server.BaseHTTPRequestHandler):
         self.send_header("Sec-WebSocket-Protocol", "v5.channel.k8s.io")
         self.end_headers()
         self.close_connection = True
-        return execute(WebSocket(self.rfile, self.wfile), *pod(job_of(name)), asked["command"])
+        return execute(WebSocket(self.connection, self.rfile, self.wfile), *pod(job_of(name)), asked["command"])
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -3,13 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::support::engines::{Daemons, certificate, few_runs};
 use crate::support::needs::{Need, mounts, needs, root, tool};
 use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, together};
 use rustix::process::Signal;
 use serde_json::json;
+
+/// What a plugin that logs in prints, of a token.
+const LOGIN: &str = r#"{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io\/v1", "status": {"token": "&"}}"#;
 
 /// What stands in for a cluster: an API server, and a directory of its nodes and jobs.
 struct Cluster {
@@ -54,23 +59,20 @@ impl Cluster {
         eventually("the API server", || place.path("cluster/port").exists());
         let port = fs::read_to_string(place.path("cluster/port")).unwrap();
         // A plugin logs in, and is to find nothing at its input.
-        place.script(
-            "login",
-            r#"#!/bin/sh
-test -z "$(cat)" && echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "secret"}}'
-"#,
-        );
+        place.write("cluster/token", "first");
+        let line = format!(r#"test -z "$(cat)" && sed 's/.*/{LOGIN}/' {}"#, place.file("cluster/token"));
+        place.script("login", &format!("#!/bin/sh\n{line}\n"));
         let cluster = Self { _daemons: daemons, place };
-        cluster.configure("kubeconfig", &format!("https://127.0.0.1:{port}"));
+        cluster.configure("kubeconfig", &format!("https://127.0.0.1:{port}"), "IfAvailable");
         Ok(cluster)
     }
 
     /// Writes what `kubectl` would read, for a server at that address.
-    fn configure(&self, name: &str, server: &str) {
+    fn configure(&self, name: &str, server: &str, mode: &str) {
         let file = |name: &str| self.place.file(name);
         let cluster = json!({ "server": server, "certificate-authority": file("cluster/ca.pem") });
         let plugin = json!({
-            "apiVersion": "client.authentication.k8s.io/v1", "command": file("login"), "interactiveMode": "IfAvailable",
+            "apiVersion": "client.authentication.k8s.io/v1", "command": file("login"), "interactiveMode": mode,
         });
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
@@ -240,16 +242,73 @@ fn a_cluster_that_is_not_reached_is_the_reason() {
     let _together = together();
     let words = ["fleet", "compare", "k8s:all", "--", "true", "true"];
     let ran = |config: &str| cluster.place.finish(cluster.command(config, &words));
-    cluster.configure("nobody", "https://127.0.0.1:1");
-    ran("nobody")
-        .expect_error(6, &["https://127.0.0.1:1/: Connection refused", "make 'kubectl get nodes' work"]);
-    // Its certificate is for another name.
-    let config = fs::read_to_string(cluster.place.path("kubeconfig")).unwrap();
-    cluster.place.write("other", config.replace("127.0.0.1", "localhost"));
-    ran("other").expect_error(6, &["certificate not valid for name"]);
+    cluster.configure("nobody", "https://127.0.0.1:1", "Never");
+    ran("nobody").expect_error(6, &["https://127.0.0.1:1/: Connection refused", "'kubectl get nodes'"]);
+    let own = fs::read_to_string(cluster.place.path("kubeconfig")).unwrap();
+    cluster.place.write("nameless", own.replace("127.0.0.1", "no.such.name.invalid"));
+    ran("nameless").expect_error(6, &["https://no.such.name.invalid:"]);
+    // Its certificate is for the address and not for the name.
+    cluster.place.write("other", own.replace("127.0.0.1", "localhost"));
+    ran("other").expect_error(6, &["https://localhost:", "certificate not valid for name \"localhost\""]);
+    ran("missing").expect_error(6, &["there is neither a KUBECONFIG nor a ~/.kube/config here"]);
+    cluster.place.write("broken", "clusters: 7\n");
+    ran("broken").expect_error(6, &["kubeconfig"]);
     cluster.place.script("login", "#!/bin/sh\necho no such user >&2; exit 1\n");
-    ran("kubeconfig").expect_error(6, &["no such user", "the plugin that logs in failed: exit status: 1"]);
-    ran("missing").expect_error(6, &["kubeconfig", "missing"]);
+    ran("nobody").expect_error(6, &["/login', which logs in: exit status: 1: no such user"]);
+    fs::remove_file(cluster.place.path("login")).unwrap();
+    ran("nobody").expect_error(6, &["/login', which logs in: ", "No such file or directory"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn it_is_found_and_asked_as_kubectl_does() {
+    let cluster = needs!(Cluster::new(&["a1"]));
+    let _together = together();
+    let words = [&["fleet", "compare", "k8s:a1", "--to=runs"], &few_runs("true")[..]].concat();
+    let mut command = cluster.command("kubeconfig", &words);
+    // A file of the list may be missing, and no proxy is asked for this machine.
+    let list = format!("{}:{}", cluster.place.file("missing"), cluster.place.file("kubeconfig"));
+    command.env("KUBECONFIG", list).env("HTTPS_PROXY", "http://127.0.0.1:1");
+    cluster.place.finish(command).expect(0, &["a1: done"]);
+    cluster.assert_clean();
+    // By a name, with a certificate for another one.
+    let own = fs::read_to_string(cluster.place.path("kubeconfig")).unwrap();
+    let named = own.replace("https://127.0.0.1", "https://localhost");
+    let named = named.replace("\"server\":", "\"tls-server-name\": \"127.0.0.1\", \"server\":");
+    cluster.place.write("named", named);
+    let words = [&["fleet", "compare", "k8s:a1", "--to=named"], &few_runs("true")[..]].concat();
+    cluster.place.finish(cluster.command("named", &words)).expect(0, &["a1: done"]);
+    // Who waits for hours is somebody else by then.
+    cluster.place.write("cluster/pod.a1", json!({ "phase": "Pending" }).to_string());
+    let running =
+        cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=late"], &few_runs("true")[..]].concat());
+    eventually("a job waits", || !cluster.files("job.").is_empty());
+    cluster.place.write("cluster/token", "second");
+    fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
+    running.wait().expect(0, &["a1: done"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn what_breaks_in_the_middle_is_told_at_once() {
+    let cluster = needs!(Cluster::new(&["a1"]));
+    let _together = together();
+    let place = &cluster.place;
+    let long = format!("sleep {}", place.marker);
+    let running =
+        cluster.start(&[&["fleet", "compare", "k8s:all", "--to=cut"], &few_runs(&long)[..]].concat());
+    place.wait_for_sleepers(1);
+    place.write("cluster/cut.a1", "");
+    let asked_again = || place.said().contains("once more, because the connection ended while it measured");
+    eventually("again", asked_again);
+    kill(running.pid(), Signal::INT);
+    running.wait().expect(130, &["0 of 1 machine gave a record"]);
+    cluster.assert_clean();
+    // The program cannot be run there.
+    place.write("cluster/noexec.a1", "");
+    cluster
+        .compare(&["k8s:all", "--to=noexec"], &few_runs("true"))
+        .expect(1, &["a1: ", "does not allow programs"]);
     cluster.assert_clean();
 }
 
@@ -279,6 +338,10 @@ fn whatever_ends_a_visit_takes_the_job_away() {
         };
         kill(victim, signal);
         if ends == "client" {
+            // It waits for nobody, and not for who collects.
+            let killed = Instant::now();
+            eventually("it ends", || !Path::new(&format!("/proc/{victim}")).exists());
+            assert!(killed.elapsed() < Duration::from_secs(10), "{:?}", killed.elapsed());
             // The node is asked for again, and so there are two jobs once more.
             eventually("again", || place.said().contains("once more, because the connection ended"));
             kill(running.pid(), Signal::INT);

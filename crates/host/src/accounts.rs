@@ -4,13 +4,8 @@
 //! that /etc/nsswitch.conf names, which are made for the machine's own glibc and not for the one inside the program. So a user
 //! is looked up in /etc/passwd; for those that only a directory service knows (LDAP, sssd), the machine's own tools are asked.
 
-use std::env;
-use std::process::{Command, Stdio};
-
 use super::root::Root;
-
-/// Where the machine's own tools are. `PATH` is not asked: this may run as root.
-const TOOLS: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
+use super::tools::asked;
 
 /// An entry of the user database, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,21 +53,10 @@ fn groups_in(text: &str, name: &str) -> Vec<u32> {
     text.lines().filter_map(of_line).collect()
 }
 
-/// What a tool of the machine prints, if it is there and knows.
-fn asked(root: &Root, tool: &str, args: &[&str]) -> Option<String> {
-    let path = env::join_paths(TOOLS.map(|dir| root.path(dir))).ok()?;
-    let mut command = Command::new(tool);
-    command.args(args).env("PATH", path).stdin(Stdio::null()).stderr(Stdio::null());
-    let said = command.output().ok().filter(|said| said.status.success())?;
-    String::from_utf8(said.stdout).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::Machine;
-    use std::fs::{Permissions, set_permissions};
-    use std::os::unix::fs::PermissionsExt;
 
     const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\n# a comment\n+::::::\n-@banned\nbroken:x:1000\n\
         ann:x:1000:100:Ann, of the lab:/home/ann:/bin/zsh\ntwin:x:1000:7::/:/bin/sh\n";
@@ -85,17 +69,10 @@ mod tests {
         machine
     }
 
-    /// A tool of that machine.
-    fn tool(machine: &Machine, name: &str, script: &str) {
-        let path = format!("/usr/bin/{name}");
-        machine.file(&path, &format!("#!/bin/sh\n{script}\n"));
-        set_permissions(machine.place(&path), Permissions::from_mode(0o755)).unwrap();
-    }
-
     #[test]
     fn a_user_of_the_files_is_found_there() {
         let machine = machine();
-        tool(&machine, "getent", "echo 'other:x:1000:1::/:/bin/sh'");
+        machine.tool("getent", "echo 'other:x:1000:1::/:/bin/sh'");
         let ann =
             Account { name: "ann".into(), gid: 100, home: "/home/ann".into(), shell: "/bin/zsh".into() };
         assert_eq!(account(&machine.root(), 1000), Some(ann));
@@ -107,12 +84,11 @@ mod tests {
     fn a_user_of_a_directory_service_is_asked_for() {
         let machine = machine();
         assert_eq!(account(&machine.root(), 70_001), None, "nobody to ask");
-        tool(
-            &machine,
+        machine.tool(
             "getent",
             "test \"$*\" = 'passwd 70001' && echo 'eve:*:70001:70000:Eve:/net/eve:/bin/sh' || exit 2",
         );
-        tool(&machine, "id", "test \"$*\" = '-G -- eve' && echo 70000 70010 || exit 1");
+        machine.tool("id", "test \"$*\" = '-G -- eve' && echo 70000 70010 || exit 1");
         let eve = account(&machine.root(), 70_001).unwrap();
         assert_eq!((eve.name.as_str(), eve.gid, eve.home.as_str()), ("eve", 70_000, "/net/eve"));
         assert_eq!(account(&machine.root(), 70_002), None);

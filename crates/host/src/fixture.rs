@@ -1,7 +1,7 @@
 //! Machines made of files in a temporary directory, for tests.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -43,6 +43,13 @@ impl Machine {
         fs::create_dir_all(path.parent().expect("not the root")).expect("create the directories");
         fs::write(path, text).expect("write");
         self
+    }
+
+    /// A tool of that machine.
+    pub(crate) fn tool(&self, name: &str, script: &str) {
+        let path = format!("/usr/bin/{name}");
+        self.file(&path, &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(self.place(&path), fs::Permissions::from_mode(0o755)).expect("allow to run it");
     }
 
     pub(crate) fn place(&self, path: &str) -> PathBuf {

@@ -20,10 +20,12 @@ mod levels;
 mod limits;
 mod load;
 mod memory;
+pub mod names;
 mod noise;
 mod privilege;
 mod root;
 mod security;
+mod tools;
 pub mod user;
 
 pub use counters::{Counters, MachineCounters};

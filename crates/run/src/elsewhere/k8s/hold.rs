@@ -16,8 +16,9 @@ use rustix::stdio::dup2_stdin;
 use whyfaster_core::fleet::visit::Trouble;
 
 use super::asked::Asked;
-use super::cluster::{Cluster, Fault};
+use super::cluster::Cluster;
 use super::facts::{Event, Node, Pod, Stand, Why};
+use super::fault::Fault;
 use super::job::{manifest, shell};
 use crate::elsewhere::engine::Told;
 use crate::interrupts::Interrupts;
@@ -49,8 +50,10 @@ enum Ended {
 impl From<Fault> for Ended {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Refused { state, reason } => Self::Out(Trouble::Down { state, reason }),
-            Fault::Failed(why) => Self::Failed(why),
+            Fault::Answered { ref state, ref reason, .. } if fault.stays() => {
+                Self::Out(Trouble::Down { state: state.clone(), reason: reason.clone() })
+            }
+            fault => Self::Failed(fault.to_string()),
         }
     }
 }
@@ -115,10 +118,13 @@ fn hold(asked: &Asked, near: &Near) -> Ended {
 }
 
 fn held(asked: &Asked, near: &Near) -> Result<Ended, Ended> {
-    let cluster = &Cluster::reach(asked.namespace.as_deref())?;
+    let is_left = || near.is_left(Duration::ZERO);
+    let Some(cluster) = &Cluster::reach(asked.namespace.as_deref(), &is_left)? else {
+        return Err(Ended::Left);
+    };
     let node = there(cluster, asked)?;
     let part = node.left(&cluster.pods_on(&asked.which)?).map_err(Ended::Out)?;
-    if near.is_left(Duration::ZERO) {
+    if is_left() {
         return Err(Ended::Left);
     }
     // The standard library draws the keys of a hash by chance.
@@ -126,7 +132,13 @@ fn held(asked: &Asked, near: &Near) -> Result<Ended, Ended> {
     cluster.make_job(&manifest(&job.name, asked, part))?;
     let pod = running(asked, &job, near)?;
     say(&Told::Given);
-    let status = run(&job, &pod, near)?;
+    let status = match run(&job, &pod, near) {
+        Err(Ended::Failed(why)) => {
+            let _ = writeln!(io::stderr(), "{why}");
+            1
+        }
+        ended => ended?,
+    };
     if status != 0
         && let Ok(Some(found)) = cluster.pod(&pod)
     {

@@ -15,9 +15,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::config::Host;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Statement};
+use postgres::{Client, Config, Statement};
+use whyfaster_host::names::addresses;
 
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::{Trouble, Unconnected};
@@ -52,13 +54,30 @@ pub(super) fn open(named: &Named) -> Result<Box<dyn Sql>, Trouble> {
 
 fn connect(named: &Named) -> Result<Client, Trouble> {
     let tls = tls::connector(named).map_err(Unconnected::Unproven)?;
-    let mut client = named.config.connect(tls).map_err(|error| unconnected(&error))?;
+    let mut client = located(&named.config).connect(tls).map_err(|error| unconnected(&error))?;
     // Notices, such as of a table that is there already, are for people at a prompt.
     client.batch_execute(&format!(
         "SET lock_timeout = {}; SET client_min_messages = warning",
         PATIENCE.as_millis()
     ))?;
     Ok(client)
+}
+
+/// With the addresses of its hosts, where all are known.
+fn located(config: &Config) -> Config {
+    let mut located = config.clone();
+    let address = |host: &Host| match host {
+        Host::Tcp(name) => addresses(name).first().copied(),
+        Host::Unix(_) => None,
+    };
+    if config.get_hostaddrs().is_empty()
+        && let Some(found) = config.get_hosts().iter().map(address).collect::<Option<Vec<_>>>()
+    {
+        found.into_iter().for_each(|address| {
+            located.hostaddr(address);
+        });
+    }
+    located
 }
 
 impl Server {

@@ -1,0 +1,60 @@
+//! Addresses of other machines.
+//!
+//! `getaddrinfo` is the last to be asked, for the reason that accounts.rs gives: in a static program it would load modules for names (mDNS, systemd's
+//! resolver) that are made for another glibc.
+
+use std::net::{IpAddr, ToSocketAddrs};
+
+use super::root::Root;
+use super::tools::asked;
+
+/// The addresses of a machine, the best one first (RFC 6724); none if nobody knows it.
+#[must_use]
+pub fn addresses(name: &str) -> Vec<IpAddr> {
+    found(&Root::real(), name).unwrap_or_else(|| {
+        let found = (name, 0).to_socket_addrs();
+        found.map(|all| all.map(|it| it.ip()).collect()).unwrap_or_default()
+    })
+}
+
+/// What `getent` knows; `None` if it knows nothing, or is not there. A line is an address, the kind of socket, and perhaps the name.
+fn found(root: &Root, name: &str) -> Option<Vec<IpAddr>> {
+    if let Ok(address) = name.parse() {
+        return Some(vec![address]);
+    }
+    let text = asked(root, "getent", &["ahosts", "--", name])?;
+    let of_line = |line: &str| {
+        let mut words = line.split_whitespace();
+        let address = words.next()?.parse().ok()?;
+        (words.next() == Some("STREAM")).then_some(address)
+    };
+    Some(text.lines().filter_map(of_line).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Machine;
+
+    #[test]
+    fn a_name_has_the_addresses_that_the_machine_knows() {
+        let machine = Machine::bare();
+        let found = |name: &str| found(&machine.root(), name);
+        let of = |text: &str| text.split(' ').map(|it| it.parse().unwrap()).collect::<Vec<IpAddr>>();
+        assert_eq!(found("h.example.org"), None, "nobody to ask");
+        assert_eq!((found("10.0.0.7"), found("::1")), (Some(of("10.0.0.7")), Some(of("::1"))));
+        machine.tool(
+            "getent",
+            "test \"$*\" = 'ahosts -- h.example.org' || exit 2
+            printf '%s\\n' 'fd00::7 STREAM h.example.org' 'fd00::7 DGRAM  ' 'fd00::7 RAW    ' '10.0.0.7 STREAM' '10.0.0.7 DGRAM'",
+        );
+        assert_eq!((found("h.example.org"), found("other")), (Some(of("fd00::7 10.0.0.7")), None));
+    }
+
+    #[test]
+    fn the_real_machine_knows_itself() {
+        assert!(addresses("localhost").iter().all(IpAddr::is_loopback));
+        assert!(!addresses("localhost").is_empty());
+        assert!(addresses("no.such.name.invalid").is_empty());
+    }
+}
