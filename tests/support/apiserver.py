@@ -1,8 +1,9 @@
 """Stands in for a Kubernetes where none is at hand: an API server that gives the answers which a real one gave, and a shell that runs here.
 
 python3 apiserver.py CLUSTER: a directory with nodes.json, what becomes of a pod on a node (pod.NODE, the status as JSON), a file a job, the events of
-all of them (events), nopods where no pod comes of a job, token, which everybody has to bring, and server.crt and server.key, its certificate and key. A pod
-on NODE may run no programs while there is a file noexec.NODE, and its connection breaks when there is cut.NODE. The port is written to `port`.
+all of them (events), nopods where no pod comes of a job, token, which everybody has to bring, forgets where a list cannot be gone on with, and
+server.crt and server.key, its certificate and key. A pod on NODE may run no programs while there is a file noexec.NODE, and its connection breaks
+when there is cut.NODE. The port is written to `port`.
 """
 
 import base64
@@ -208,7 +209,11 @@ class Calls(http.server.BaseHTTPRequestHandler):
     def part(self, items, asked):
         """Of a list, in parts of one each, so that who asks has to come again."""
         at = int(asked.get("continue", ["0"])[0])
-        following = {"continue": str(at + 1)} if at + 1 < len(items) and "limit" in asked else {}
+        if at > 1 and (cluster / "forgets").exists():
+            return status(410, "Expired", "The provided continue parameter is too old to display a consistent list result.")
+        if "limit" not in asked:
+            return {"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}
+        following = {"continue": str(at + 1)} if at + 1 < len(items) else {}
         return {"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"} | following, "items": items[at : at + 1]}
 
     def execute(self, name, asked):

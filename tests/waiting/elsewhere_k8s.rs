@@ -159,6 +159,7 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
     cluster.set("a2", "/spec", json!({}));
     let ran = cluster.run(&["fleet", "resume", "runs"]);
     ran.expect(1, &["a2: done", "3 of 5 machines gave a record"]);
+    cluster.place.write("cluster/forgets", "");
     cluster
         .compare(&["k8s:pool=a", "k8s:b1+tainted", "--to=some"], &few_runs("true"))
         .expect(0, &["4 of 4 machines"]);
@@ -276,7 +277,7 @@ fn it_is_found_and_asked_as_kubectl_does() {
     let named = own.replace("https://127.0.0.1", "https://localhost");
     let named = named.replace("\"server\":", "\"tls-server-name\": \"127.0.0.1\", \"server\":");
     cluster.place.write("named", named);
-    let words = [&["fleet", "compare", "k8s:a1", "--to=named"], &few_runs("true")[..]].concat();
+    let words = [&["fleet", "compare", "k8s:a1", "--to=by-name"], &few_runs("true")[..]].concat();
     cluster.place.finish(cluster.command("named", &words)).expect(0, &["a1: done"]);
     // Who waits for hours is somebody else by then.
     cluster.place.write("cluster/pod.a1", json!({ "phase": "Pending" }).to_string());

@@ -147,7 +147,15 @@ impl Cluster {
         let mut params = params.limit(PAGE);
         let mut all = Vec::new();
         loop {
-            let page: List<T> = self.ask(of.list(&params))?;
+            let page: List<T> = match self.ask(of.list(&params)) {
+                // The server has forgotten where it was.
+                Err(Fault::Answered { code: 410, .. }) if params.limit.is_some() => {
+                    params = ListParams { limit: None, continue_token: None, ..params };
+                    all.clear();
+                    continue;
+                }
+                page => page?,
+            };
             all.extend(page.items);
             params.continue_token = page.metadata.continue_.filter(|token| !token.is_empty());
             if params.continue_token.is_none() {
