@@ -38,7 +38,10 @@ pub(super) async fn login() -> Result<Login, Fault> {
 }
 
 async fn config() -> Result<Config, Fault> {
-    let failed = |error: KubeconfigError| Fault::Failed(why(&error));
+    let failed = |error: KubeconfigError| match &error {
+        KubeconfigError::ParseNoProxy(inner) => Fault::Failed(format!("NO_PROXY cannot be read: {inner}")),
+        error => Fault::Failed(why(error)),
+    };
     let Some(files) = files().map_err(failed)? else {
         // A pod has an account of its own.
         let none = |_| {
