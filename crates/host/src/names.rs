@@ -3,14 +3,26 @@
 //! `getaddrinfo` is the last to be asked, for the reason that accounts.rs gives: in a static program it would load modules for names (mDNS, systemd's
 //! resolver) that are made for another glibc.
 
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
 
 use super::root::Root;
 use super::tools::asked;
 
-/// The addresses of a machine, the best one first (RFC 6724); none if nobody knows it.
+/// How long one of several addresses may take to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The address of a server: of several the first that answers there, and the first of all if none does. `None` if nobody knows it.
 #[must_use]
-pub fn addresses(name: &str) -> Vec<IpAddr> {
+pub fn address(name: &str, port: u16) -> Option<IpAddr> {
+    let all = addresses(name);
+    let answers = |it: &&IpAddr| TcpStream::connect_timeout(&SocketAddr::new(**it, port), PATIENCE).is_ok();
+    let one = if all.len() > 1 { all.iter().find(answers) } else { None };
+    one.or(all.first()).copied()
+}
+
+/// The addresses of a machine, the best one first (RFC 6724); none if nobody knows it.
+fn addresses(name: &str) -> Vec<IpAddr> {
     found(&Root::real(), name).unwrap_or_else(|| {
         let found = (name, 0).to_socket_addrs();
         found.map(|all| all.map(|it| it.ip()).collect()).unwrap_or_default()
@@ -56,5 +68,9 @@ mod tests {
         assert!(addresses("localhost").iter().all(IpAddr::is_loopback));
         assert!(!addresses("localhost").is_empty());
         assert!(addresses("no.such.name.invalid").is_empty());
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        assert_eq!(address("127.0.0.1", port), Some(server.local_addr().unwrap().ip()));
+        assert_eq!(address("no.such.name.invalid", port), None);
     }
 }

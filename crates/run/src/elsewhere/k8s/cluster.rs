@@ -22,10 +22,7 @@ use tokio::time::timeout;
 use super::exec::Exec;
 use super::facts::{Event, Node, Pod};
 use super::fault::Fault;
-use super::login::{Login, login};
-
-/// How long the cluster may take for one answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+use super::login::{Login, PATIENCE, login};
 
 /// How long it may take to log in: somebody may have to do so in a browser.
 const LOGIN: Duration = Duration::from_secs(120);

@@ -13,9 +13,9 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::cluster::PATIENCE;
 use super::fault::{Fault, why};
 use super::job::CONTAINER;
+use super::login::PATIENCE;
 
 /// How much of a stream is on its way at most. A message is a part of it.
 const BUFFER: usize = 64 << 10;

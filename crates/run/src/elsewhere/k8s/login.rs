@@ -1,17 +1,21 @@
 //! Where the cluster is and who we are there, found out as `kubectl` does.
 
 use std::env;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use http::header::HOST;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use whyfaster_host::names::addresses;
+use whyfaster_host::names::address;
 
 use super::fault::{Fault, why};
+
+/// How long the cluster may take for one answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A way to the cluster, as somebody.
 pub(super) struct Login {
@@ -27,7 +31,8 @@ pub(super) async fn login() -> Result<Login, Fault> {
     let mut config = config().await?;
     let (server, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     if config.proxy_url.is_none() {
-        locate(&mut config);
+        // What nobody knows here is for the client to say.
+        let _ = locate(&mut config);
     }
     let plugin = config.auth_info.exec.as_ref().and_then(|it| it.command.clone());
     let client = Client::try_from(config).map_err(|error| {
@@ -62,29 +67,18 @@ async fn config() -> Result<Config, Fault> {
 }
 
 /// Puts the server's address in place of its name, which goes on to be what it is asked as and what its certificate is for.
-fn locate(config: &mut Config) {
-    let (Some(name), Some(authority)) = (config.cluster_url.host(), config.cluster_url.authority()) else {
-        return;
-    };
-    let Some(address) =
-        addresses(name).into_iter().next().filter(|it| it.to_string() != name.trim_matches(['[', ']']))
-    else {
-        return;
-    };
-    let port = authority.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let host = match address {
-        IpAddr::V4(address) => format!("{address}{port}"),
-        IpAddr::V6(address) => format!("[{address}]{port}"),
-    };
+fn locate(config: &mut Config) -> Option<()> {
+    let name = config.cluster_url.host()?.to_owned();
+    let named = config.cluster_url.authority()?.clone();
+    let usual = if config.cluster_url.scheme_str() == Some("http") { 80 } else { 443 };
+    let port = named.port_u16().unwrap_or(usual);
+    let address = address(&name, port).filter(|it| it.to_string() != name)?;
     let mut parts = config.cluster_url.clone().into_parts();
-    let (Ok(own), Ok(asked)) = (host.parse(), HeaderValue::from_str(authority.as_str())) else { return };
-    let name = name.to_owned();
-    parts.authority = Some(own);
-    if let Ok(url) = Uri::from_parts(parts) {
-        config.cluster_url = url;
-        config.headers.push((HOST, asked));
-        config.tls_server_name.get_or_insert(name);
-    }
+    parts.authority = Some(SocketAddr::new(address, port).to_string().parse().ok()?);
+    config.cluster_url = Uri::from_parts(parts).ok()?;
+    config.headers.push((HOST, HeaderValue::from_str(named.as_str()).ok()?));
+    config.tls_server_name.get_or_insert(name);
+    Some(())
 }
 
 /// What `kubectl` would read: of a list of files those that are there.

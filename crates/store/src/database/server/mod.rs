@@ -19,13 +19,14 @@ use postgres::config::Host;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, Statement};
-use whyfaster_host::names::addresses;
+use whyfaster_host::names::address;
 
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::{Trouble, Unconnected};
 use errors::unconnected;
 
 pub(super) use named::Named;
+use named::PORT;
 
 /// How long a writer waits for the others, and for a server that restarts.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,12 +67,14 @@ fn connect(named: &Named) -> Result<Client, Trouble> {
 /// With the addresses of its hosts, where all are known.
 fn located(config: &Config) -> Config {
     let mut located = config.clone();
-    let address = |host: &Host| match host {
-        Host::Tcp(name) => addresses(name).first().copied(),
+    let ports = config.get_ports();
+    let address_of = |(at, host): (usize, &Host)| match host {
+        Host::Tcp(name) => address(name, *ports.get(at).or(ports.first()).unwrap_or(&PORT)),
         Host::Unix(_) => None,
     };
+    let found: Option<Vec<_>> = config.get_hosts().iter().enumerate().map(address_of).collect();
     if config.get_hostaddrs().is_empty()
-        && let Some(found) = config.get_hosts().iter().map(address).collect::<Option<Vec<_>>>()
+        && let Some(found) = found
     {
         found.into_iter().for_each(|address| {
             located.hostaddr(address);
