@@ -15,18 +15,27 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The address of a server: of several the first that answers there, and the first of all if none does. `None` if nobody knows it.
 #[must_use]
 pub fn address(name: &str, port: u16) -> Option<IpAddr> {
-    let all = addresses(name);
+    first(&addresses(name), port)
+}
+
+fn first(all: &[IpAddr], port: u16) -> Option<IpAddr> {
     let answers = |it: &&IpAddr| TcpStream::connect_timeout(&SocketAddr::new(**it, port), PATIENCE).is_ok();
     let one = if all.len() > 1 { all.iter().find(answers) } else { None };
     one.or(all.first()).copied()
 }
 
 /// The addresses of a machine, the best one first (RFC 6724); none if nobody knows it.
-fn addresses(name: &str) -> Vec<IpAddr> {
-    found(&Root::real(), name).unwrap_or_else(|| {
-        let found = (name, 0).to_socket_addrs();
-        found.map(|all| all.map(|it| it.ip()).collect()).unwrap_or_default()
-    })
+#[must_use]
+pub fn addresses(name: &str) -> Vec<IpAddr> {
+    let root = Root::real();
+    match found(&root, name) {
+        Some(found) => found,
+        None if asked(&root, "getent", &["--version"]).is_some() => Vec::new(),
+        None => {
+            let found = (name, 0).to_socket_addrs();
+            found.map(|all| all.map(|it| it.ip()).collect()).unwrap_or_default()
+        }
+    }
 }
 
 /// What `getent` knows; `None` if it knows nothing, or is not there. A line is an address, the kind of socket, and perhaps the name.
@@ -70,7 +79,9 @@ mod tests {
         assert!(addresses("no.such.name.invalid").is_empty());
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = server.local_addr().unwrap().port();
-        assert_eq!(address("127.0.0.1", port), Some(server.local_addr().unwrap().ip()));
+        let (here, other) = ("127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap());
+        assert_eq!(first(&[other, here], port), Some(here));
+        assert_eq!((first(&[other], port), first(&[], port)), (Some(other), None));
         assert_eq!(address("no.such.name.invalid", port), None);
     }
 }

@@ -24,7 +24,7 @@ use super::facts::{Event, Node, Pod};
 use super::fault::Fault;
 use super::login::{Login, PATIENCE, login};
 
-/// How long it may take to log in: somebody may have to do so in a browser.
+/// How long it may take to log in at first: somebody may have to do so in a browser.
 const LOGIN: Duration = Duration::from_secs(120);
 
 /// How often is looked meanwhile whether anybody still waits.
@@ -61,7 +61,7 @@ impl Cluster {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Fault::Failed(error.to_string()))?;
         let handle = runtime.handle().clone();
-        let Some(login) = logged_in(&handle, is_left)? else {
+        let Some(login) = logged_in(&handle, LOGIN, is_left)? else {
             runtime.shutdown_background();
             return Ok(None);
         };
@@ -114,7 +114,7 @@ impl Cluster {
         let text = manifest.to_string().into_bytes();
         let answer = self.ask::<Value>(self.ours::<batch::v1::Job>().create(&PostParams::default(), text));
         match answer {
-            // kube asks again by itself where no answer came. The name is drawn by chance.
+            // kube asks a busy server again, which may have done it already. The name is drawn by chance.
             Err(Fault::Answered { code: 409, .. }) => Ok(()),
             answer => answer.map(drop),
         }
@@ -164,16 +164,26 @@ impl Cluster {
     fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T, Fault> {
         let call = call.map_err(|error| Fault::of("", &Error::BuildRequest(error)))?;
         let answer = self.ask_once(call.clone());
-        match answer {
-            // Hours may have gone by in a queue.
+        match &answer {
+            // Hours may have gone by in a queue: who asks has to log in again.
             Err(Fault::Answered { code: 401, .. }) => {
-                if let Some(login) = logged_in(&self.handle, &|| false)? {
-                    self.login.replace(login);
-                }
+                self.renew()?;
                 self.ask_once(call)
             }
-            answer => answer,
+            // Or the server is elsewhere by now, which counts for the next call.
+            Err(Fault::Failed(_)) => {
+                let _ = self.renew();
+                answer
+            }
+            _ => answer,
         }
+    }
+
+    fn renew(&self) -> Result<(), Fault> {
+        if let Some(login) = logged_in(&self.handle, PATIENCE, &|| false)? {
+            self.login.replace(login);
+        }
+        Ok(())
     }
 
     fn ask_once<T: DeserializeOwned>(&self, call: http::Request<Vec<u8>>) -> Result<T, Fault> {
@@ -194,7 +204,11 @@ impl Drop for Cluster {
 }
 
 /// Logs in; `None` where nobody waits for it any more.
-fn logged_in(handle: &Handle, is_left: &dyn Fn() -> bool) -> Result<Option<Login>, Fault> {
+fn logged_in(
+    handle: &Handle,
+    patience: Duration,
+    is_left: &dyn Fn() -> bool,
+) -> Result<Option<Login>, Fault> {
     let (send, receive) = channel();
     let own = handle.clone();
     // kube waits for a plugin without giving way to anything else.
@@ -202,14 +216,14 @@ fn logged_in(handle: &Handle, is_left: &dyn Fn() -> bool) -> Result<Option<Login
         // Nobody may wait any more.
         let _ = send.send(own.block_on(login()));
     });
-    let until = Instant::now() + LOGIN;
+    let until = Instant::now() + patience;
     loop {
         match receive.recv_timeout(LOOK) {
             Ok(login) => return login.map(Some),
             Err(RecvTimeoutError::Timeout) if is_left() => return Ok(None),
             Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
             Err(_) => {
-                let why = format!("what logs in there did not end within {} s", LOGIN.as_secs());
+                let why = format!("logging in took longer than {} s", patience.as_secs());
                 return Err(Fault::Failed(why));
             }
         }

@@ -66,9 +66,9 @@ async fn executed(pods: &Api<Pod>, pod: &str, words: Vec<String>, input: OwnedFd
     let params = AttachParams::default().stdin(true).container(CONTAINER).max_stdin_buf_size(BUFFER);
     let params = params.max_stdout_buf_size(BUFFER).max_stderr_buf_size(BUFFER);
     let begun = timeout(PATIENCE, pods.exec(pod, words, &params)).await;
-    let begun =
-        begun.map_err(|_| Fault::Failed(format!("exec: no answer within {} s", PATIENCE.as_secs())))?;
-    let mut process = begun.map_err(|error| may_change(Fault::of("exec", &error)))?;
+    let begun = begun
+        .map_err(|_| Fault::Failed(format!("the pod's shell: no answer within {} s", PATIENCE.as_secs())))?;
+    let mut process = begun.map_err(|error| may_change(Fault::of("the pod's shell", &error)))?;
     let cut = |why: String| Fault::Failed(format!("the connection to the pod ended: {why}"));
     let (Some(status), Some(mut line)) = (process.take_status(), process.stdin()) else {
         return Err(cut("it has no input".to_owned()));
@@ -93,7 +93,7 @@ async fn executed(pods: &Api<Pod>, pod: &str, words: Vec<String>, input: OwnedFd
     };
     tokio::select! {
         status = whole => status,
-        () = nobody_is_left => Err(cut("the shell goes on without input".to_owned())),
+        () = nobody_is_left => Err(Fault::Failed("the pod's shell did not end".to_owned())),
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use http::header::HOST;
+use http::uri::InvalidUri;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
-use kube::{Client, Config};
+use kube::{Client, Config, Error};
 use whyfaster_host::names::address;
 
 use super::fault::{Fault, why};
@@ -31,54 +32,74 @@ pub(super) async fn login() -> Result<Login, Fault> {
     let mut config = config().await?;
     let (server, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     if config.proxy_url.is_none() {
-        // What nobody knows here is for the client to say.
-        let _ = locate(&mut config);
+        locate(&mut config).map_err(|why| Fault::Failed(format!("{server}: {why}")))?;
     }
     let plugin = config.auth_info.exec.as_ref().and_then(|it| it.command.clone());
-    let client = Client::try_from(config).map_err(|error| {
-        let who = plugin.map(|it| format!("'{it}', which logs in: ")).unwrap_or_default();
-        Fault::Failed(format!("{who}{}", why(&error)))
+    let client = Client::try_from(config).map_err(|error| match (&error, plugin) {
+        (Error::Auth(_), Some(plugin)) => {
+            Fault::Failed(format!("'{plugin}', which logs in: {}", why(&error)))
+        }
+        _ => Fault::Failed(format!("{server}: {}", why(&error))),
     })?;
     Ok(Login { client, server, namespace })
 }
 
 async fn config() -> Result<Config, Fault> {
     let failed = |error: KubeconfigError| match &error {
-        KubeconfigError::ParseNoProxy(inner) => Fault::Failed(format!("NO_PROXY cannot be read: {inner}")),
+        KubeconfigError::ParseNoProxy(inner) => {
+            Fault::Failed(format!("NO_PROXY cannot be read: {inner}; no entry of it may be empty"))
+        }
         error => Fault::Failed(why(error)),
     };
     let Some(files) = files().map_err(failed)? else {
         // A pod has an account of its own.
-        let none = |_| {
-            Fault::Failed(
-                "there is neither a KUBECONFIG nor a ~/.kube/config here, and this is no pod".to_owned(),
-            )
-        };
-        return Config::incluster().map_err(none);
+        return Config::incluster().map_err(|_| Fault::Failed(nowhere()));
     };
-    let own_proxy = has_own_proxy(&files);
+    let own_proxy = own_proxy(&files);
     let mut config =
         Config::from_custom_kubeconfig(files, &KubeConfigOptions::default()).await.map_err(failed)?;
     // kube looks for the proxy itself in NO_PROXY, and not for the cluster.
-    if !own_proxy && is_reached_directly(&config.cluster_url) {
-        config.proxy_url = None;
-    }
+    let proxy = match own_proxy {
+        Some(proxy) => Some(proxy),
+        None if is_reached_directly(&config.cluster_url) => None,
+        None => env::var("HTTPS_PROXY").or_else(|_| env::var("https_proxy")).ok(),
+    };
+    let proxy = proxy.filter(|it| !it.is_empty()).map(|it| it.parse().map_err(|why| (it, why))).transpose();
+    config.proxy_url =
+        proxy.map_err(|(it, why): (_, InvalidUri)| Fault::Failed(format!("the proxy '{it}': {why}")))?;
     Ok(config)
 }
 
+/// Why there is no cluster.
+fn nowhere() -> String {
+    match env::var("KUBECONFIG").ok().filter(|list| !list.is_empty()) {
+        Some(list) => format!("KUBECONFIG names no file that is there: '{list}'"),
+        None => {
+            "there is no ~/.kube/config, KUBECONFIG names no other file, and this is no pod with an account"
+                .to_owned()
+        }
+    }
+}
+
 /// Puts the server's address in place of its name, which goes on to be what it is asked as and what its certificate is for.
-fn locate(config: &mut Config) -> Option<()> {
-    let name = config.cluster_url.host()?.to_owned();
-    let named = config.cluster_url.authority()?.clone();
-    let usual = if config.cluster_url.scheme_str() == Some("http") { 80 } else { 443 };
-    let port = named.port_u16().unwrap_or(usual);
-    let address = address(&name, port).filter(|it| it.to_string() != name)?;
-    let mut parts = config.cluster_url.clone().into_parts();
-    parts.authority = Some(SocketAddr::new(address, port).to_string().parse().ok()?);
-    config.cluster_url = Uri::from_parts(parts).ok()?;
-    config.headers.push((HOST, HeaderValue::from_str(named.as_str()).ok()?));
+fn locate(config: &mut Config) -> Result<(), String> {
+    let url = &config.cluster_url;
+    let name = url.host().unwrap_or_default().to_owned();
+    if name.is_empty() || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok() {
+        return Ok(());
+    }
+    let usual = if url.scheme_str() == Some("http") { 80 } else { 443 };
+    let port = url.port_u16();
+    let address = address(&name, port.unwrap_or(usual))
+        .ok_or_else(|| format!("nobody here knows the address of '{name}'"))?;
+    let asked = port.map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
+    let mut parts = url.clone().into_parts();
+    let authority = SocketAddr::new(address, port.unwrap_or(usual)).to_string().parse();
+    parts.authority = Some(authority.map_err(|why: InvalidUri| why.to_string())?);
+    config.cluster_url = Uri::from_parts(parts).map_err(|why| why.to_string())?;
+    config.headers.push((HOST, HeaderValue::from_str(&asked).map_err(|why| why.to_string())?));
     config.tls_server_name.get_or_insert(name);
-    Some(())
+    Ok(())
 }
 
 /// What `kubectl` would read: of a list of files those that are there.
@@ -93,12 +114,12 @@ fn files() -> Result<Option<Kubeconfig>, KubeconfigError> {
     found.try_fold(first?, |all, next| all.merge(next?)).map(Some)
 }
 
-/// Whether the files name a proxy for the cluster.
-fn has_own_proxy(files: &Kubeconfig) -> bool {
+/// The proxy that the files name for the cluster.
+fn own_proxy(files: &Kubeconfig) -> Option<String> {
     let context = files.contexts.iter().find(|it| Some(&it.name) == files.current_context.as_ref());
     let name = context.and_then(|it| Some(&it.context.as_ref()?.cluster));
     let cluster = files.clusters.iter().find(|it| Some(&it.name) == name);
-    cluster.and_then(|it| it.cluster.as_ref()?.proxy_url.as_ref()).is_some_and(|it| !it.is_empty())
+    cluster.and_then(|it| it.cluster.as_ref()?.proxy_url.clone()).filter(|it| !it.is_empty())
 }
 
 /// Whether HTTPS_PROXY is not for this server: NO_PROXY names it, or it is this machine, as for all programs that are written in Go.

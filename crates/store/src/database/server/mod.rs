@@ -19,14 +19,13 @@ use postgres::config::Host;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, Statement};
-use whyfaster_host::names::address;
+use whyfaster_host::names::addresses;
 
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::{Trouble, Unconnected};
 use errors::unconnected;
 
 pub(super) use named::Named;
-use named::PORT;
 
 /// How long a writer waits for the others, and for a server that restarts.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,7 +54,15 @@ pub(super) fn open(named: &Named) -> Result<Box<dyn Sql>, Trouble> {
 
 fn connect(named: &Named) -> Result<Client, Trouble> {
     let tls = tls::connector(named).map_err(Unconnected::Unproven)?;
-    let mut client = located(&named.config).connect(tls).map_err(|error| unconnected(&error))?;
+    let mut turns = located(&named.config).into_iter();
+    let mut connected = turns.next().unwrap_or_else(|| named.config.clone()).connect(tls.clone());
+    for turn in turns {
+        if connected.is_ok() {
+            break;
+        }
+        connected = turn.connect(tls.clone());
+    }
+    let mut client = connected.map_err(|error| unconnected(&error))?;
     // Notices, such as of a table that is there already, are for people at a prompt.
     client.batch_execute(&format!(
         "SET lock_timeout = {}; SET client_min_messages = warning",
@@ -64,23 +71,26 @@ fn connect(named: &Named) -> Result<Client, Trouble> {
     Ok(client)
 }
 
-/// With the addresses of its hosts, where all are known.
-fn located(config: &Config) -> Config {
-    let mut located = config.clone();
-    let ports = config.get_ports();
-    let address_of = |(at, host): (usize, &Host)| match host {
-        Host::Tcp(name) => address(name, *ports.get(at).or(ports.first()).unwrap_or(&PORT)),
-        Host::Unix(_) => None,
+/// The same with the addresses of its hosts, as often as one of them has: of each one at a time. As it is where somebody has named the addresses, or
+/// where one is a socket or is known to nobody.
+fn located(config: &Config) -> Vec<Config> {
+    let addresses_of = |host: &Host| match host {
+        Host::Tcp(name) if config.get_hostaddrs().is_empty() => {
+            Some(addresses(name)).filter(|all| !all.is_empty())
+        }
+        _ => None,
     };
-    let found: Option<Vec<_>> = config.get_hosts().iter().enumerate().map(address_of).collect();
-    if config.get_hostaddrs().is_empty()
-        && let Some(found) = found
-    {
-        found.into_iter().for_each(|address| {
-            located.hostaddr(address);
-        });
-    }
-    located
+    let found: Option<Vec<_>> = config.get_hosts().iter().map(addresses_of).collect();
+    let Some(found) = found.filter(|hosts| !hosts.is_empty()) else { return vec![config.clone()] };
+    let most = found.iter().map(Vec::len).max().unwrap_or_default();
+    let turn = |at: usize| {
+        let mut located = config.clone();
+        for all in &found {
+            located.hostaddr(all[at.min(all.len() - 1)]);
+        }
+        located
+    };
+    (0..most).map(turn).collect()
 }
 
 impl Server {

@@ -17,7 +17,7 @@ const PREFIXES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// Where Debian's servers have their socket, and the port of those that say none.
 const SOCKETS: &str = "/var/run/postgresql";
-pub(super) const PORT: u16 = 5432;
+const PORT: u16 = 5432;
 
 /// How long a server may take to answer at first, and a packet to arrive: a machine that is gone never answers.
 const ANSWER: Duration = Duration::from_secs(15);
