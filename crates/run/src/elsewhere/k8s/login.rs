@@ -45,10 +45,15 @@ pub(super) async fn login() -> Result<Login, Fault> {
 }
 
 async fn config() -> Result<Config, Fault> {
+    // The address itself may hold a password.
+    let unread = |why: &InvalidUri| {
+        Fault::Failed(format!("the address of the proxy cannot be read (HTTPS_PROXY, or proxy-url): {why}"))
+    };
     let failed = |error: KubeconfigError| match &error {
         KubeconfigError::ParseNoProxy(inner) => {
             Fault::Failed(format!("NO_PROXY cannot be read: {inner}; no entry of it may be empty"))
         }
+        KubeconfigError::ParseProxyUrl(inner) => unread(inner),
         error => Fault::Failed(why(error)),
     };
     let Some(files) = files().map_err(failed)? else {
@@ -64,9 +69,8 @@ async fn config() -> Result<Config, Fault> {
         None if is_reached_directly(&config.cluster_url) => None,
         None => env::var("HTTPS_PROXY").or_else(|_| env::var("https_proxy")).ok(),
     };
-    let proxy = proxy.filter(|it| !it.is_empty()).map(|it| it.parse().map_err(|why| (it, why))).transpose();
-    config.proxy_url =
-        proxy.map_err(|(it, why): (_, InvalidUri)| Fault::Failed(format!("the proxy '{it}': {why}")))?;
+    let proxy = proxy.filter(|it| !it.is_empty()).map(|it| it.parse()).transpose();
+    config.proxy_url = proxy.map_err(|why| unread(&why))?;
     Ok(config)
 }
 
