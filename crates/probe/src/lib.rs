@@ -12,7 +12,7 @@ use flate2::read::ZlibDecoder;
 
 pub use describe::{Batch, Expectation, GROUPS, Parameter, Probe, parse_list};
 
-/// The worker, an executable file of the system that this crate was built for. It takes some milliseconds to unpack.
+/// The worker, an executable file of the system that this crate was built for. It is unpacked at every call.
 #[must_use]
 pub fn worker() -> Vec<u8> {
     // A constant would be copied into every crate that asks.
