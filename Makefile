@@ -32,9 +32,12 @@ WHYFASTER_ARM64 ?= $(wildcard target/dist/build/aarch64-unknown-linux-gnu/releas
 # The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
 export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 
-# A clone that is thrown away gains nothing from incremental compilation.
+# A clone that is thrown away gains nothing from incremental compilation, and nobody debugs what it built: without tables of lines and names the
+# program has half its size, and many tests send it somewhere.
 ifdef CI
 export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := none
+export CARGO_PROFILE_DEV_STRIP := symbols
 export CARGO_TERM_COLOR ?= never
 endif
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::engines::{Daemons, few_runs};
 use crate::support::needs::{Need, modules, mounts, needs, ray, root, tool};
-use crate::support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
+use crate::support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill, together};
 use rustix::process::Signal;
 
 const HEAD: &str = "10.78.0.1";
@@ -126,9 +126,11 @@ impl Cluster {
 
 #[test]
 fn nodes_are_measured_by_actors_and_nothing_stays() {
-    // Ray begins with a dozen programs, which give up where the CPUs have too much else to do.
-    let _alone = alone();
+    // Ray begins with a dozen programs, which give up where the CPUs have too much else to do. After that it waits most of the time.
+    let alone = alone();
     let mut cluster = needs!(Cluster::new());
+    drop(alone);
+    let _together = together();
     let ran = cluster.run(&[&["fleet", "compare", CLUSTER, "--to=runs"], &few_runs("true")[..]].concat());
     ran.expect(0, &["10.78.0.1: job ", "10.78.0.2: done", "2 of 2 machines gave a record"]);
     cluster.assert_clean();
