@@ -47,12 +47,9 @@ fn the_line_never_goes_back_and_says_what_the_rounds_say() {
     let _alone = alone();
     let place = Sandbox::new();
     let words = ["compare", "-M", "6", "--load", "1,3", "sleep 0.05", "sleep 0.1"];
-    for (columns, variables) in [
-        (60, &[][..]),
-        (80, &[("NO_COLOR", "1")]),
-        (200, &[("LC_ALL", "C")]),
-        (200, &[("LC_ALL", "C.UTF-8")]),
-    ] {
+    for (columns, variables) in
+        [(60, &[("NO_COLOR", "1")][..]), (200, &[("LC_ALL", "C")]), (200, &[("LC_ALL", "C.UTF-8")])]
+    {
         let frames = frames(&place, columns, &words, variables);
         let shown = percentages(&frames);
         assert!(shown.len() >= 5, "{frames:#?}");
