@@ -160,7 +160,7 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. Meanwhile `cross`, `build`, `lint`
+# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. On the way `cross`, `build`, `lint`
 # and `rustdoc`.
 unit: setup-test
 	scripts/unit-tests.sh

@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
 
 use crate::support::engines::{Daemons, certificate, few_runs};
 use crate::support::needs::{Need, mounts, needs, root, tool};
-use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, together};
+use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, terminal, together};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -56,9 +57,12 @@ impl Cluster {
         daemons.start(&place, server);
         eventually("the API server", || place.path("cluster/port").exists());
         let port = fs::read_to_string(place.path("cluster/port")).unwrap();
-        // A plugin logs in, and is to find nothing at its input.
+        // A plugin logs in. Where nobody is at its input, it is to find nothing there; else it asks.
         place.write("cluster/token", "first");
-        let line = format!(r#"test -z "$(cat)" && sed 's/.*/{LOGIN}/' {}"#, place.file("cluster/token"));
+        let [token, logins] = ["cluster/token", "cluster/logins"].map(|name| place.file(name));
+        let asks = format!(r#"{{ echo 'who are you?' >&2 && read -r name && echo "$name" >>{logins}; }}"#);
+        let asked = format!(r#"{{ test -z "$(cat)" && echo nobody >>{logins}; }}"#);
+        let line = format!("if test -t 0; then {asks}; else {asked}; fi && sed 's/.*/{LOGIN}/' {token}");
         place.script("login", &format!("#!/bin/sh\n{line}\n"));
         let cluster = Self { _daemons: daemons, place };
         cluster.configure("kubeconfig", &format!("https://127.0.0.1:{port}"), "IfAvailable");
@@ -269,6 +273,8 @@ fn it_is_found_and_asked_as_kubectl_does() {
     let list = format!("{}:{}", cluster.place.file("missing"), cluster.place.file("kubeconfig"));
     command.env("KUBECONFIG", list).env("HTTPS_PROXY", "http://127.0.0.1:1");
     cluster.place.finish(command).expect(0, &["a1: done"]);
+    // Once by who asks for the nodes, and once by who holds the one.
+    assert_eq!(cluster.place.lines("cluster/logins"), ["nobody"; 2]);
     cluster.assert_clean();
     // A proxy for all but this machine, which the proxy is as well.
     let words = [&["fleet", "compare", "k8s:a1", "--to=proxy"], &few_runs("true")[..]].concat();
@@ -296,6 +302,19 @@ fn it_is_found_and_asked_as_kubectl_does() {
     cluster.place.write("cluster/token", "second");
     fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
     running.wait().expect(0, &["a1: done"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn who_logs_in_may_be_asked_on_a_terminal() {
+    let cluster = needs!(Cluster::new(&["a1"]));
+    let _together = together();
+    let words = [&["fleet", "compare", "k8s:a1", "--to=runs"], &few_runs("true")[..]].concat();
+    let (mut terminal, child) = terminal::start(cluster.command("kubeconfig", &words));
+    terminal.write_all(b"me\n").unwrap();
+    let (code, shown) = terminal::end(terminal, child);
+    assert!(code == Some(0) && shown.contains("who are you?"), "{code:?} {shown}");
+    assert_eq!(cluster.place.lines("cluster/logins"), ["me", "nobody"]);
     cluster.assert_clean();
 }
 

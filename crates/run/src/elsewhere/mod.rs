@@ -17,6 +17,7 @@ mod message;
 mod parcel;
 mod place;
 mod ray;
+mod said;
 mod shell;
 mod slurm;
 mod ssh;

@@ -211,12 +211,12 @@ fn logged_in(
 ) -> Result<Option<Login>, Fault> {
     let (send, receive) = channel();
     let own = handle.clone();
-    // kube waits for a plugin without giving way to anything else.
+    // A plugin and the look-up of a name give way to nothing else.
     thread::spawn(move || {
         // Nobody may wait any more.
-        let _ = send.send(own.block_on(login()));
+        let _ = send.send(own.block_on(login(patience)));
     });
-    let until = Instant::now() + patience;
+    let until = Instant::now() + patience + LOOK;
     loop {
         match receive.recv_timeout(LOOK) {
             Ok(login) => return login.map(Some),

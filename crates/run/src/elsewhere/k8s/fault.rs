@@ -4,7 +4,6 @@ use std::error::Error as Cause;
 use std::{fmt, io};
 
 use kube::Error;
-use kube::client::AuthError;
 
 /// Why a call brought nothing.
 #[derive(Debug, PartialEq)]
@@ -58,20 +57,13 @@ pub(super) fn why(error: &(dyn Cause + 'static)) -> String {
         }
         cause = source;
     }
-    match cause.downcast_ref() {
-        // Its own words would be a dump of all that the plugin printed.
-        Some(AuthError::AuthExecRun { out, .. }) => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let last = said.lines().rfind(|line| !line.trim().is_empty());
-            let last = last.map(|line| format!(": {}", line.trim())).unwrap_or_default();
-            format!("{}{last}", out.status)
-        }
-        _ => cause.to_string(),
-    }
+    cause.to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use kube::client::AuthError;
+
     use super::*;
 
     fn of(code: u16, reason: &str) -> Fault {
@@ -99,16 +91,6 @@ mod tests {
         assert_eq!(
             of(AuthError::ReadTokenFile(missing(), "/t".into())),
             "failed to read token file '\"/t\"': no such file"
-        );
-        assert_eq!(of(AuthError::ExecPluginFailed), "exec-plugin response did not contain a status");
-        let out = std::process::Output {
-            status: std::os::unix::process::ExitStatusExt::from_raw(1 << 8),
-            stdout: Vec::new(),
-            stderr: b"a\nno such user\n\n".to_vec(),
-        };
-        assert_eq!(
-            of(AuthError::AuthExecRun { cmd: String::new(), out: Box::new(out) }),
-            "exit status: 1: no such user"
         );
     }
 }

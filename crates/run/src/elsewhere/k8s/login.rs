@@ -10,10 +10,11 @@ use http::uri::InvalidUri;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
-use kube::{Client, Config, Error};
+use kube::{Client, Config};
 use whyfaster_host::names::address;
 
 use super::fault::{Fault, why};
+use super::plugin;
 
 /// How long the cluster may take for one answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
@@ -27,20 +28,16 @@ pub(super) struct Login {
     pub(super) namespace: String,
 }
 
-/// Logs in, by a plugin if the files name one.
-pub(super) async fn login() -> Result<Login, Fault> {
+/// Logs in, by a plugin if the files name one, which may take so long.
+pub(super) async fn login(patience: Duration) -> Result<Login, Fault> {
     let mut config = config().await?;
     let (server, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     if config.proxy_url.is_none() {
         locate(&mut config).map_err(|why| Fault::Failed(format!("{server}: {why}")))?;
     }
-    let plugin = config.auth_info.exec.as_ref().and_then(|it| it.command.clone());
-    let client = Client::try_from(config).map_err(|error| match (&error, plugin) {
-        (Error::Auth(_), Some(plugin)) => {
-            Fault::Failed(format!("'{plugin}', which logs in: {}", why(&error)))
-        }
-        _ => Fault::Failed(format!("{server}: {}", why(&error))),
-    })?;
+    config.auth_info = plugin::logged_in(config.auth_info, patience).map_err(Fault::Failed)?;
+    let client =
+        Client::try_from(config).map_err(|error| Fault::Failed(format!("{server}: {}", why(&error))))?;
     Ok(Login { client, server, namespace })
 }
 

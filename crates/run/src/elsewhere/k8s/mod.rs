@@ -11,6 +11,7 @@ mod fault;
 pub mod hold;
 mod job;
 mod login;
+mod plugin;
 
 use std::process::Command;
 

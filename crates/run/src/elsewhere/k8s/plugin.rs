@@ -1,0 +1,170 @@
+//! A plugin that logs in, which the files of `kubectl` may name:
+//! <https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins>.
+//!
+//! kube would run it anew for every part of a client that it makes, and for a token that is about to expire in the middle of a call, without giving
+//! way to anything else. Here it runs once; who asks the cluster logs in again where a token has expired.
+
+use std::io::{IsTerminal, stdin};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use kube::config::{AuthInfo, ExecConfig, ExecInteractiveMode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::said::said_within;
+
+/// What it prints.
+#[derive(Deserialize)]
+struct Answer {
+    status: Option<Credential>,
+}
+
+/// Who we are.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Credential {
+    token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
+}
+
+/// The same user with what the plugin says in its place.
+pub(super) fn logged_in(user: AuthInfo, patience: Duration) -> Result<AuthInfo, String> {
+    // kube takes these first.
+    let Some(plugin) = user.exec.as_ref().filter(|_| user.token.is_none() && user.token_file.is_none())
+    else {
+        return Ok(user);
+    };
+    let name = plugin.command.clone().unwrap_or_default();
+    let answer = run(plugin, patience).and_then(|said| credential(&said));
+    let told = answer.map_err(|why| format!("'{name}', which logs in: {why}"))?;
+    Ok(AuthInfo {
+        exec: None,
+        token: told.token.or(user.token),
+        client_certificate_data: told.client_certificate_data.or(user.client_certificate_data),
+        client_key_data: told.client_key_data.or(user.client_key_data),
+        ..user
+    })
+}
+
+fn run(plugin: &ExecConfig, patience: Duration) -> Result<Vec<u8>, String> {
+    // Whoever holds a node has no terminal: then it may still know us from before.
+    let asks = plugin.interactive_mode != Some(ExecInteractiveMode::Never) && stdin().is_terminal();
+    let mut command = Command::new(plugin.command.as_deref().unwrap_or_default());
+    command.args(plugin.args.iter().flatten()).stdout(Stdio::piped());
+    for variable in plugin.env.iter().flatten() {
+        if let (Some(name), Some(value)) = (variable.get("name"), variable.get("value")) {
+            command.env(name, value);
+        }
+    }
+    command.env("KUBERNETES_EXEC_INFO", question(plugin, asks).to_string());
+    if asks {
+        command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
+    } else {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+    }
+    let said = said_within(&mut command, patience).map_err(|error| hinted(error.to_string(), plugin))?;
+    if said.status.success() {
+        return Ok(said.stdout);
+    }
+    let text = String::from_utf8_lossy(&said.stderr);
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    Err(format!("{}{}", said.status, last.map(|line| format!(": {}", line.trim())).unwrap_or_default()))
+}
+
+/// What it finds in its environment.
+fn question(plugin: &ExecConfig, asks: bool) -> Value {
+    let mut spec = json!({ "interactive": asks });
+    if plugin.provide_cluster_info {
+        spec["cluster"] = json!(plugin.cluster);
+    }
+    json!({ "kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec })
+}
+
+/// How to get one that is not there, if its file says so.
+fn hinted(why: String, plugin: &ExecConfig) -> String {
+    match plugin.install_hint.as_deref().map(str::trim) {
+        Some(hint) if !hint.is_empty() => format!("{why} ({hint})"),
+        _ => why,
+    }
+}
+
+/// From the words of a plugin. Some write YAML, which `kubectl` takes.
+fn credential(said: &[u8]) -> Result<AuthInfo, String> {
+    // Its words are a secret.
+    let answer: Answer =
+        serde_saphyr::from_slice(said).map_err(|_| "what it printed is no ExecCredential".to_owned())?;
+    let told = answer.status.filter(|it| it.token.is_some() || it.client_certificate_data.is_some());
+    let told = told.ok_or("it printed no token and no certificate")?;
+    let encoded = |text: Option<String>| text.map(|text| BASE64.encode(text.as_bytes()));
+    let user = json!({
+        "token": told.token,
+        "client-certificate-data": encoded(told.client_certificate_data),
+        "client-key-data": encoded(told.client_key_data),
+    });
+    serde_json::from_value(user).map_err(|_| "what it printed cannot be taken".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(line: &str) -> AuthInfo {
+        let plugin = json!({
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", line],
+            "env": [{ "name": "WHO", "value": "me" }], "interactiveMode": "Never", "installHint": "brew install it",
+        });
+        serde_json::from_value(json!({ "as": "other", "exec": plugin })).unwrap()
+    }
+
+    fn told(line: &str) -> Result<Value, String> {
+        logged_in(user(line), Duration::from_secs(30)).map(|it| serde_json::to_value(it).unwrap())
+    }
+
+    #[test]
+    fn it_says_who_we_are() {
+        let token = told(r#"echo "{\"status\": {\"token\": \"$WHO\"}}""#).unwrap();
+        assert_eq!(
+            (&token["token"], &token["as"], &token["exec"]),
+            (&json!("me"), &json!("other"), &Value::Null)
+        );
+        let yaml = told(
+            "printf 'kind: ExecCredential\\nstatus:\\n  clientCertificateData: a\\n  clientKeyData: b\\n'",
+        )
+        .unwrap();
+        assert_eq!(
+            (&yaml["client-certificate-data"], &yaml["client-key-data"]),
+            (&json!("YQ=="), &json!("Yg=="))
+        );
+        let asked = told(
+            r#"test -z "$(cat)" && echo "$KUBERNETES_EXEC_INFO" | grep -q '"interactive":false' && echo '{"status": {"token": "t"}}'"#,
+        );
+        assert_eq!(asked.unwrap()["token"], "t");
+    }
+
+    #[test]
+    fn why_it_does_not_is_told() {
+        let why = |line: &str| told(line).unwrap_err();
+        assert_eq!(
+            why("echo a >&2; echo no such user >&2; echo >&2; exit 3"),
+            "'sh', which logs in: exit status: 3: no such user"
+        );
+        assert_eq!(
+            why("echo '{\"status\": {}}'"),
+            "'sh', which logs in: it printed no token and no certificate"
+        );
+        assert_eq!(why("echo secret"), "'sh', which logs in: what it printed is no ExecCredential");
+        let late = logged_in(user("sleep 60"), Duration::from_millis(50)).unwrap_err();
+        assert!(late.starts_with("'sh', which logs in: no answer within"), "{late}");
+        let mut missing = user("");
+        missing.exec.as_mut().unwrap().command = Some("/nonexistent/aws".into());
+        let missing = logged_in(missing, Duration::from_secs(30)).unwrap_err();
+        assert!(
+            missing.starts_with("'/nonexistent/aws', which logs in: ")
+                && missing.ends_with("(brew install it)"),
+            "{missing}"
+        );
+    }
+}
