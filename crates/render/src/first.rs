@@ -312,10 +312,10 @@ fn made_of(parts: &[Part], look: &Look) -> Vec<String> {
 
 /// From what load on the answer is another one.
 pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: &Look) -> Vec<String> {
-    let crossovers = record.analysis.crossovers.iter();
+    let mut crossovers = record.analysis.crossovers.iter();
     let by_work = record.analysis.duets.iter().find_map(|it| by_work(record, it, names));
     let mut said: Vec<String> = by_work.into_iter().collect();
-    said.extend(crossovers.take(1).filter_map(|it| flips(record, it, names)));
+    said.extend(crossovers.find_map(|it| flips(record, it, names)));
     if said.is_empty() {
         said.extend(brief.and_then(|it| it.when_full.clone()));
     }
@@ -350,13 +350,17 @@ fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {
     let unit = if matches!(record.plan.mode, Mode::Closed { .. }) { "workers" } else { "copies at once" };
     let predicted = notes::predicted(it);
     let auto = record.plan.loads == Loads::Auto;
+    let whose = match record.analysis.crossovers.len() {
+        0 | 1 => String::new(),
+        _ => format!(" of {} and {}", names.show(&it.baseline), names.show(&it.alternative)),
+    };
     match (it.measured_from, it.measured_to, predicted) {
         (Some(from), Some(to), predicted) if from < to => {
             let predicted = predicted.map(|load| format!(", {load} predicted")).unwrap_or_default();
             let hint = if to - from > 1 && !auto { "; --load auto narrows it" } else { "" };
-            Some(format!("flip: between {from} and {to} {unit}{predicted}{hint}."))
+            Some(format!("flip{whose}: between {from} and {to} {unit}{predicted}{hint}."))
         }
-        (None, None, Some(load)) if it.ranges.len() == 1 => {
+        (None, None, Some(load)) if it.ranges.len() == 1 && !it.is_refuted() => {
             let winner = match it.ranges.first()?.verdict {
                 Verdict::Faster => &it.baseline,
                 Verdict::Slower => &it.alternative,
@@ -364,7 +368,8 @@ fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {
             };
             let measured =
                 if record.analysis.levels.len() > 1 { "not seen so far" } else { "--load auto measures it" };
-            Some(format!("flip: {} should win from about {load} {unit} on; {measured}.", names.show(winner)))
+            let winner = names.show(winner);
+            Some(format!("flip{whose}: {winner} should win from about {load} {unit} on; {measured}."))
         }
         _ => None,
     }

@@ -86,8 +86,8 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
             let (seconds, on) = work.unwrap_or_default();
             Because::MoreWork { seconds, on }
         }
-        None if difference.by_counts && waits_s(difference) >= MOST * difference.span_s.median.abs() => {
-            Because::Waits { seconds: waits_s(difference) }
+        None if difference.by_counts && waits_s(difference, why) >= MOST * difference.span_s.median.abs() => {
+            Because::Waits { seconds: waits_s(difference, why) }
         }
         None => match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
             Some(seconds) => Because::Noise { seconds, others: difference.others },
@@ -134,10 +134,13 @@ fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
     }
 }
 
-/// What the slower one is longer on no CPU, where its difference is not in CPU time.
-fn waits_s(difference: &Difference) -> f64 {
-    let sign = difference.span_s.median.signum();
-    (difference.span_s.median - difference.work_s.median) * sign
+/// What the slower one is longer on no CPU. One that has several CPUs at once is on none for no time at all, and not for less.
+fn waits_s(difference: &Difference, why: &Why) -> f64 {
+    let idle_s = |name: &str| {
+        let account = why.accounts.iter().find(|it| it.alternative == name);
+        account.map_or(0.0, |it| it.untraced_s * (1.0 - it.parallelism.unwrap_or(0.0)).max(0.0))
+    };
+    (idle_s(&difference.alternative) - idle_s(&difference.baseline)) * difference.span_s.median.signum()
 }
 
 /// Findings of one difference, with their places among all.

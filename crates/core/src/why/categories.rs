@@ -188,13 +188,12 @@ struct Known<'a> {
 impl<'a> Known<'a> {
     fn of(run: &Run<'a>) -> Self {
         let report = run.report;
-        let parents = parents(report);
         let sockets = report.work.iter().filter(|row| row.kind == WorkKind::Socket);
         Self {
             sockets: sockets.map(|row| row.command.program()).collect(),
             failed_execs: failed_execs(run),
-            failed_looks: failed_looks(run, &parents),
-            parents,
+            failed_looks: failed_looks(run),
+            parents: parents(report),
         }
     }
 
@@ -316,10 +315,20 @@ pub(super) fn parents(report: &TraceReport) -> BTreeSet<&str> {
 
 /// Calls that look at the attributes of a path, as shells do for every directory of PATH.
 const LOOKS: [&str; 5] = ["stat", "lstat", "newfstatat", "fstatat64", "statx"];
-/// Whether the row counts looks at PATH: by a command that makes processes.
-pub(super) fn is_look(row: &SyscallRow, parents: &BTreeSet<&str>) -> bool {
-    LOOKS.contains(&row.name.as_str())
-        && row.command.as_ref().is_some_and(|it| parents.contains(it.program()))
+
+/// Directories of PATH that are searched for one program, at most.
+const LONGEST_PATH: u64 = 1_000;
+
+/// Rows that count looks at PATH: by commands that make processes. Where more found nothing than the programs that began can have been searched for,
+/// something else was.
+pub(super) fn looks(report: &TraceReport) -> Vec<&SyscallRow> {
+    let parents = parents(report);
+    let of_a_parent = |row: &SyscallRow| row.command.as_ref().is_some_and(|it| parents.contains(it.program()));
+    let looks = |row: &&SyscallRow| LOOKS.contains(&row.name.as_str()) && of_a_parent(row);
+    let rows: Vec<&SyscallRow> = report.syscalls.iter().filter(looks).collect();
+    let missed: u64 = rows.iter().map(|row| misses(row)).sum();
+    let most = report.processes.execs.map_or(u64::MAX, |execs| execs.saturating_mul(LONGEST_PATH));
+    if missed <= most { rows } else { Vec::new() }
 }
 
 /// How often something was not there, or was no program.
@@ -351,9 +360,9 @@ fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a CommandName, f64> {
     failed
 }
 
-fn failed_looks<'a>(run: &Run<'a>, parents: &BTreeSet<&str>) -> BTreeMap<&'a str, f64> {
+fn failed_looks<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
     let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
-    for row in run.report.syscalls.iter().filter(|row| is_look(row, parents)) {
+    for row in looks(run.report) {
         let Some(command) = &row.command else { continue };
         *failed.entry(command.program()).or_default() += failed_s(row, run.call_s / 2.0);
     }

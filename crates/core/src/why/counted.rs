@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::account::Alternative;
 use super::categories::{Categories, Category};
 use super::difference::Deltas;
-use super::facts::Side;
+use super::facts::{Side, foreign};
 use super::input::{ExplainInput, Untraced};
 use super::medians::median;
 use super::rules::Pair;
@@ -125,9 +125,11 @@ fn kinds(
         false => Category::User,
     };
     let wait_s = more(&|it| (it.wall_s - cpu(it)).max(0.0));
+    // Who starts a program waits for its end, and no longer than making it usually costs.
+    let for_them = kernel == Category::Process && wait_s * kernel_s > 0.0 && wait_s.abs() <= usual_s;
     let wait = waited(alternative, baseline, wait_s)
         .or_else(|| queued(given, alternative, baseline, wait_s))
-        .or((kernel == Category::Process).then_some(kernel));
+        .or(for_them.then_some(kernel));
     Kinds { user, kernel, wait: wait.unwrap_or(Category::Rest), apart }
 }
 
@@ -178,7 +180,8 @@ fn stops_s(report: &TraceReport) -> f64 {
     if typical.is_empty() { STOPS_S } else { (STOPS * median(&typical)).min(STOPS_S) }
 }
 
-/// Whether at least half of the waiting was for a CPU, by the scheduler's account of one run of each.
+/// Whether at least half of the waiting was for a CPU that others had, by the scheduler's account of one run of each. The account holds what the command's
+/// own processes kept each other waiting, too, and the time for which a cgroup had used up its share: so others must have had as much.
 fn queued(
     given: &ExplainInput<'_>,
     alternative: &Alternative<'_>,
@@ -188,5 +191,7 @@ fn queued(
     let level = given.analysis.levels.iter().find(|level| level.load == 1)?;
     let of = |name: &str| level.results.iter().find(|it| it.alternative == name)?.run_delay_s;
     let more_s = (of(alternative.name)? - of(baseline.name)?) * wait_s.signum();
-    (more_s > 0.0 && more_s >= MOSTLY * wait_s.abs()).then_some(Category::Others)
+    let longer = if wait_s > 0.0 { alternative } else { baseline };
+    let others_s = foreign(longer)? * longer.untraced_s;
+    (more_s > 0.0 && more_s.min(others_s) >= MOSTLY * wait_s.abs()).then_some(Category::Others)
 }

@@ -18,7 +18,7 @@ const LEAST: f64 = 0.2;
 
 /// What decides below and above which load, and what the difference of the work consists of. `work_s` is the difference of the
 /// CPU times; an answer that changes with the load is claimed only where its interval excludes equality by delta. `None`: span or
-/// work of one of them is not known.
+/// work of one of them is not known, or something else decided at a load that was measured.
 pub(super) fn deciding(
     given: &ExplainInput<'_>,
     names: (&str, &str),
@@ -30,6 +30,10 @@ pub(super) fn deciding(
         Some((it.span_s?, it.work_s?))
     };
     let (a, b) = (of(names.0)?, of(names.1)?);
+    let crossover = crossover(given, names);
+    if crossover.is_some_and(Crossover::is_refuted) {
+        return None;
+    }
     let turned = a.0 >= b.0;
     let (quicker, slower) = if turned { (names.1, names.0) } else { names };
     let ((quick_s, quick_work_s), (slow_s, slow_work_s)) = if turned { (b, a) } else { (a, b) };
@@ -48,7 +52,7 @@ pub(super) fn deciding(
         works_s: (quick_work_s, slow_work_s),
         cpus: bounds::capacity(given.plan, given.host),
         work: work_told,
-        from: load(given, names),
+        from: crossover.and_then(load),
         kinds: kinds(work),
     })
 }
@@ -118,10 +122,13 @@ fn kinds(work: &[WorkDelta]) -> Vec<WorkKind> {
     work.iter().filter(large).take(NAMED).map(|row| row.kind).collect()
 }
 
-/// The load at which the answer changes, as measured or else as predicted.
-fn load(given: &ExplainInput<'_>, names: (&str, &str)) -> Option<FlipLoad> {
+fn crossover<'a>(given: &ExplainInput<'a>, names: (&str, &str)) -> Option<&'a Crossover> {
     let mine = |it: &&Crossover| it.alternative == names.0 && it.baseline == names.1;
-    let crossover = given.analysis.crossovers.iter().find(mine)?;
+    given.analysis.crossovers.iter().find(mine)
+}
+
+/// The load at which the answer changes, as measured or else as predicted.
+fn load(crossover: &Crossover) -> Option<FlipLoad> {
     match crossover.measured_from.zip(crossover.measured_to) {
         Some((from, to)) => Some(FlipLoad::Measured { from, to }),
         None => crossover.predicted().map(|it| {

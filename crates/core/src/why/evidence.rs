@@ -122,14 +122,11 @@ pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> 
     largest(of(here), of(there))
 }
 
-/// Whether the rules give a row of the path to no cause, as a rule (a search of PATH has its names of files): these, other calls, and
-/// what nobody saw.
+/// Whether the rules give a row of the path to no cause: other calls, and what nobody saw.
 fn has_no_cause(row: &PathRow) -> bool {
     match row.kind {
         PathKind::Unknown | PathKind::Unobserved | PathKind::Lost => true,
-        PathKind::Kernel => {
-            work_kind(row).is_none_or(|kind| matches!(kind, WorkKind::FileMetadata | WorkKind::Rest))
-        }
+        PathKind::Kernel => work_kind(row).is_none_or(|kind| kind == WorkKind::Rest),
         _ => false,
     }
 }

@@ -100,7 +100,9 @@ impl Both<'_> {
         let verdict = self.given.comparison(alternative.name).map(|it| it.verdict);
         let full = |it: &&Alternative<'_>| it.counts.iter().any(|report| report.level == Level::Full);
         let observed = [alternative, baseline].iter().any(full);
-        if !observed && !matches!(verdict, Some(Verdict::Faster | Verdict::Slower)) {
+        // Of several alternatives only those are observed that differ.
+        let meant = observed && !alternative.counts.is_empty();
+        if !meant && !matches!(verdict, Some(Verdict::Faster | Verdict::Slower)) {
             return None;
         }
         let Some(wall_s) = wall_s else {

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::account::Alternative;
-use super::categories::{is_look, misses, parents};
+use super::categories::{looks, misses};
 use super::input::Untraced;
 use super::medians::median;
-use super::own_cost::is_exec;
 use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
@@ -149,7 +148,8 @@ fn io(untraced: &[Untraced]) -> Moved {
     Moved { bytes: of(|io| io.read_bytes + io.write_bytes), calls: of(|io| io.reads + io.writes) }
 }
 
-fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
+/// How many CPUs others kept busy meanwhile, a median.
+pub(super) fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
     let values: Option<Vec<f64>> = alternative.untraced.iter().map(|it| it.foreign).collect();
     values.filter(|values| !values.is_empty()).map(|values| median(&values))
 }
@@ -183,9 +183,7 @@ fn counted(report: &TraceReport, kind: WorkKind) -> f64 {
 }
 
 fn failed_looks(report: &TraceReport) -> f64 {
-    let parents = parents(report);
-    let looks = report.syscalls.iter().filter(|row| is_look(row, &parents) && !is_exec(row));
-    looks.map(|row| misses(row) as f64).sum()
+    looks(report).into_iter().map(|row| misses(row) as f64).sum()
 }
 
 fn transferred(report: &TraceReport, wanted: &dyn Fn(FileKind, Direction) -> bool) -> Moved {

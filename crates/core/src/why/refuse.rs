@@ -24,6 +24,11 @@ pub(super) fn pair(
     verdict: Option<Verdict>,
 ) -> Option<Refusal> {
     let of = [alternative.name.to_owned(), baseline.name.to_owned()];
+    match verdict {
+        Some(Verdict::Same) => return Some(Refusal::Same { of }),
+        Some(Verdict::Undecided) | None => return Some(Refusal::Undecided { of }),
+        Some(Verdict::Faster | Verdict::Slower) => {}
+    }
     for side in [alternative, baseline] {
         let of = side.name.to_owned();
         let all = side.runs.is_empty();
@@ -33,11 +38,6 @@ pub(super) fn pair(
             lossy if all || lossy > side.runs.len() => return Some(Refusal::Lossy { of, lossy, all }),
             _ => {}
         }
-    }
-    match verdict {
-        Some(Verdict::Same) => return Some(Refusal::Same { of }),
-        Some(Verdict::Undecided) | None => return Some(Refusal::Undecided { of }),
-        Some(Verdict::Faster | Verdict::Slower) => {}
     }
     let seconds = alternative.traced_s - baseline.traced_s;
     if seconds * wall_s.median <= 0.0 {

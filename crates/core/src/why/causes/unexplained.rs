@@ -7,12 +7,10 @@ use crate::why::evidence::of_no_cause;
 use crate::why::report::Evidence;
 use crate::why::statement::Fact;
 
-const KINDS: [WorkKind; 3] = [WorkKind::FileMetadata, WorkKind::FileData, WorkKind::Rest];
-
 pub(super) const DEFINITION: Definition = Definition {
     categories: &[Category::Rest],
     on_path: |_, _| true,
-    in_work: |row, _| KINDS.contains(&row.kind),
+    in_work: |row, _| row.kind == WorkKind::Rest,
     fact,
     ..BASE
 };

@@ -10,7 +10,7 @@ use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::event::FileKind;
 use crate::trace::report::TransferRow;
-use crate::why::categories::{is_look, misses, parents};
+use crate::why::categories::{looks, misses};
 use crate::why::medians::median;
 use crate::why::own_cost::is_exec;
 
@@ -56,8 +56,7 @@ impl ExperimentContext<'_> {
     /// Whether the commands that search PATH in vain are words of the line, or its shell.
     pub(in crate::why) fn searches(&self, line: &Line) -> bool {
         let more = self.more(|report| {
-            let parents = parents(report);
-            let rows = report.syscalls.iter().filter(|row| is_exec(row) || is_look(row, &parents));
+            let rows = report.syscalls.iter().filter(|row| is_exec(row)).chain(looks(report));
             rows.filter_map(|row| Some((row.command.as_ref()?, misses(row) as f64))).collect()
         });
         let mut names = words(&line.commands.iter().collect::<Vec<_>>());
