@@ -191,6 +191,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_prediction_is_refuted_by_a_load_at_which_it_did_not_come_true() {
+        let of = |predicted: Option<(f64, f64)>, ranges: &[(u32, u32, Verdict)]| {
+            Crossover {
+                alternative: "b".to_owned(),
+                baseline: "a".to_owned(),
+                predicted_load: predicted.map(|it| it.0),
+                predicted_low: None,
+                predicted_high: predicted.map(|it| it.1),
+                not_predicted: None,
+                measured_from: None,
+                measured_to: None,
+                ranges: ranges
+                    .iter()
+                    .map(|&(from, to, verdict)| VerdictRange { from, to, verdict })
+                    .collect(),
+            }
+            .is_refuted()
+        };
+        let about_8 = Some((8.0, 12.0));
+        assert!(
+            of(about_8, &[(1, 100, Faster)])
+                && of(about_8, &[(1, 1, Faster), (4, 4, Undecided), (16, 16, Faster)])
+        );
+        assert!(!of(about_8, &[(1, 10, Faster)]) && !of(None, &[(1, 100, Faster)]) && !of(about_8, &[]));
+        assert!(
+            !of(about_8, &[(1, 4, Faster), (100, 100, Slower)])
+                && !of(about_8, &[(1, 4, Faster), (100, 100, Same)])
+        );
+    }
+
+    #[test]
     fn ladders_by_hand() {
         assert_eq!(ladder(1.0), [1, 2, 4, 10, 100, 1000]);
         assert_eq!(ladder(2.0), [1, 2, 4, 8, 10, 100, 1000]);

@@ -323,7 +323,8 @@ const LONGEST_PATH: u64 = 1_000;
 /// something else was.
 pub(super) fn looks(report: &TraceReport) -> Vec<&SyscallRow> {
     let parents = parents(report);
-    let of_a_parent = |row: &SyscallRow| row.command.as_ref().is_some_and(|it| parents.contains(it.program()));
+    let of_a_parent =
+        |row: &SyscallRow| row.command.as_ref().is_some_and(|it| parents.contains(it.program()));
     let looks = |row: &&SyscallRow| LOOKS.contains(&row.name.as_str()) && of_a_parent(row);
     let rows: Vec<&SyscallRow> = report.syscalls.iter().filter(looks).collect();
     let missed: u64 = rows.iter().map(|row| misses(row)).sum();

@@ -35,6 +35,8 @@ pub(super) struct Side {
     /// Data of files and devices, read and written.
     pub file: Moved,
     pub sockets: Moved,
+    /// Of these: through local ones.
+    pub local_sockets: Moved,
     /// Calls for names and attributes of files.
     pub names: f64,
     /// Calls that change priorities.
@@ -100,6 +102,7 @@ impl Side {
             // The kernel's own count does not tell files from pipes.
             file: if seen { file } else { io(&alternative.untraced) },
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
+            local_sockets: moved(&|file, _| file == FileKind::UnixSocket),
             names: of(&|report| counted(report, WorkKind::FileMetadata)),
             priorities: of(&|report| calls(report, &PRIORITIES)),
             affinities: of(&|report| calls(report, &["sched_setaffinity"])),

@@ -214,13 +214,19 @@ pub enum Fact {
         /// The command that does most of it.
         command: Option<String>,
     },
-    /// It waits longer for locks.
+    /// Locks cost it more: waiting, and the kernel's code for it.
     Lock {
+        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_s: Option<f64>,
         /// Who held most of them.
         holder: Option<String>,
     },
-    /// It sleeps longer.
+    /// It is longer in calls that sleep, poll or yield.
     Sleep {
+        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_s: Option<f64>,
         /// The command that does most of it.
         command: Option<String>,
     },
@@ -248,8 +254,14 @@ pub enum Fact {
     Throttled,
     /// It runs with a lower priority beside others.
     LowPriority,
-    /// It waits longer for the network.
+    /// Sockets cost it more: waiting for who is at their other ends, and the kernel's code for them.
     Network {
+        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_s: Option<f64>,
+        /// Most of its calls on sockets are on local ones (unix(7)).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        local: bool,
         /// The command that does most of it.
         command: Option<String>,
     },

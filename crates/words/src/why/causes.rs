@@ -312,24 +312,25 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             let on = if names.is_some() { "names and attributes" } else { "data" };
             longer(&format!("spends {cost} more in the kernel on the {on} of files"), mostly(command))
         }
-        Fact::Disk { waits_s, command } => match waits_s {
-            Some(waits_s) if *waits_s < MOSTLY * finding.seconds => longer(
-                &format!("takes {cost} longer for the disk"),
-                format!(
-                    "{} ({} of waiting, the rest in the kernel's code)",
-                    mostly(command),
-                    time(waits_s.max(0.0))
-                ),
-            ),
-            _ => longer(&format!("waits {cost} longer for the disk"), mostly(command)),
-        },
-        Fact::Lock { holder } => {
+        Fact::Disk { waits_s, command } => {
+            let (verb, of_it) = waiting(*waits_s, finding);
+            longer(&format!("{verb} {cost} longer for the disk"), mostly(command) + &of_it)
+        }
+        Fact::Lock { waits_s, holder } => {
+            let (verb, of_it) = waiting(*waits_s, finding);
             let held = holder.as_ref().map(|it| format!(" that {} held", quoted(it)));
-            longer(&format!("waits {cost} longer for locks"), held.unwrap_or_default() + &located(finding))
+            longer(
+                &format!("{verb} {cost} longer for locks"),
+                held.unwrap_or_default() + &of_it + &located(finding),
+            )
         }
-        Fact::Sleep { command } => {
-            longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow))
-        }
+        Fact::Sleep { waits_s, command } => match waiting(*waits_s, finding) {
+            (WAITS, _) => longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow)),
+            (_, of_it) => longer(
+                &format!("spends {cost} longer in calls that sleep, poll or yield"),
+                by(command, &slow) + &of_it,
+            ),
+        },
         Fact::CpuContention { holders, both: true } => {
             let names: Vec<String> = holders.iter().map(|it| quoted(it)).collect();
             let named = if names.is_empty() { String::new() } else { format!(" ({})", names.join(" and ")) };
@@ -360,8 +361,10 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::LowPriority => costs(format!(
             "{subject} is given less of the CPUs, because it runs with a lower priority beside others"
         )),
-        Fact::Network { command } => {
-            longer(&format!("waits {cost} longer for the network"), by(command, &slow))
+        Fact::Network { waits_s, local, command } => {
+            let (verb, of_it) = waiting(*waits_s, finding);
+            let what = if *local { "other processes, through local sockets" } else { "the network" };
+            longer(&format!("{verb} {cost} longer for {what}"), by(command, &slow) + &of_it)
         }
         Fact::Unexplained { most, seconds } => {
             let row = most
@@ -405,6 +408,20 @@ fn overlap(slow: &str, fast: &str, cpus: Pair, bottleneck: Option<&str>) -> Said
 /// ", most of it in 'awk'".
 fn mostly(command: &Option<String>) -> String {
     command.as_ref().map(|it| format!(", most of it in {}", quoted(it))).unwrap_or_default()
+}
+
+/// The verb of who only waits.
+const WAITS: &str = "waits";
+
+/// Whether a cost is waiting; and if not, how much of it is.
+fn waiting(waits_s: Option<f64>, finding: &Finding) -> (&'static str, String) {
+    match waits_s.filter(|waits_s| *waits_s < MOSTLY * finding.seconds) {
+        Some(waits_s) => {
+            let waits = time(waits_s.max(0.0));
+            ("takes", format!(" ({waits} of waiting, the rest in the kernel's code)"))
+        }
+        None => (WAITS, String::new()),
+    }
 }
 
 /// " (in 'sleep')", where the alternative's name does not say it.

@@ -14,8 +14,7 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
     match it {
         Refusal::NoPath => "the traces have no critical path".to_owned(),
         Refusal::NoCopyAlone => {
-            "no copy ran alone: to tell why needs load 1 in batch or closed mode (--load 1,N)"
-                .to_owned()
+            "no copy ran alone: to tell why needs load 1 in batch or closed mode (--load 1,N)".to_owned()
         }
         Refusal::NoCommonRound { of } => format!("no round in which both {} ran alone", both(of)),
         Refusal::NoTrace { of } => format!(
@@ -28,10 +27,16 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
             called.of(of)
         ),
         Refusal::Lossy { of, lossy, all: true } => {
-            format!("all {lossy} traces of {} lost records: its events came faster than they could be read", called.of(of))
+            format!(
+                "all {lossy} traces of {} lost records: its events came faster than they could be read",
+                called.of(of)
+            )
         }
         Refusal::Lossy { of, all: false, .. } => {
-            format!("most traces of {} lost records: its events came faster than they could be read", called.of(of))
+            format!(
+                "most traces of {} lost records: its events came faster than they could be read",
+                called.of(of)
+            )
         }
         Refusal::Same { of } => format!("{} take the same time: there is nothing to explain", both(of)),
         Refusal::Undecided { of } => {

@@ -82,6 +82,16 @@ impl About<'_> {
     pub(super) fn slow_path(&self, wanted: impl Fn(&PathRow) -> bool) -> impl Iterator<Item = &PathRow> {
         self.accounts.0.critical_path.iter().filter(move |row| wanted(row))
     }
+
+    /// How much longer the slower one waits, where its calls of this kind wait: the rest is the kernel's own code. Counts do not tell the two apart.
+    pub(super) fn waits_s(&self, kind: WorkKind) -> Option<f64> {
+        let runs = |account: &Account| -> f64 {
+            let rows = account.critical_path.iter().filter(|row| in_kernel(row, &[kind]));
+            rows.map(|row| row.seconds).sum()
+        };
+        let seen = !self.accounts.0.critical_path.is_empty();
+        seen.then(|| self.seconds - (runs(self.accounts.0) - runs(self.accounts.1)))
+    }
 }
 
 /// Whether a row of the path runs in the kernel for one of these kinds of work.

@@ -15,7 +15,7 @@ pub(super) const DEFINITION: Definition = Definition {
     fact: |it| {
         let most =
             it.slow_path(|row| row.kind == PathKind::Lock).max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        Fact::Lock { holder: most.and_then(|row| row.what.clone()) }
+        Fact::Lock { waits_s: it.waits_s(WorkKind::Lock), holder: most.and_then(|row| row.what.clone()) }
     },
     change: |_| Err(Untestable::Locks),
     ..BASE

@@ -1,4 +1,4 @@
-//! It waits for the network.
+//! It waits for whoever is at the other end of a socket.
 
 use super::definition::{BASE, Definition, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
@@ -13,7 +13,11 @@ pub(super) const DEFINITION: Definition = Definition {
     },
     in_work: |row, _| row.kind == WorkKind::Socket,
     counted: &[(Measure::SocketCalls, |it| it.sockets.calls), (Measure::SocketData, |it| it.sockets.bytes)],
-    fact: |it| Fact::Network { command: it.command() },
+    fact: |it| Fact::Network {
+        waits_s: it.waits_s(WorkKind::Socket),
+        local: it.slow.local_sockets.calls * 2.0 > it.slow.sockets.calls,
+        command: it.command(),
+    },
     change: |_| Err(Untestable::Network),
     ..BASE
 };

@@ -14,7 +14,7 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::Sleep || in_kernel(row, &[WorkKind::Scheduling]),
     in_work: |row, _| row.kind == WorkKind::Scheduling,
     counted: &[(Measure::SleepCalls, |it| it.sleeps)],
-    fact: |it| Fact::Sleep { command: it.command() },
+    fact: |it| Fact::Sleep { waits_s: it.waits_s(WorkKind::Scheduling), command: it.command() },
     change,
     winnable_s: |it| cut_s(it).map_or(it.finding.seconds, |cut| cut.min(it.finding.seconds)),
     ..BASE

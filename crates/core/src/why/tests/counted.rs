@@ -106,6 +106,57 @@ fn more_processes_are_what_the_kernel_and_the_waiting_are_for() {
 }
 
 #[test]
+fn who_makes_more_processes_does_not_wait_for_them_any_longer_than_that_takes() {
+    let [none, many] = [(0, 1), (30, 31)].map(|(forks, execs)| Some(Trace::new().makes(forks, execs).0));
+    let for_processes = |why: &Why| -> f64 {
+        why.findings.iter().filter(|it| it.cause == Cause::Processes).map(|it| it.seconds.abs()).sum()
+    };
+    // 'b' asks a server thirty times, each time by another program.
+    let why = scene([(0.002, 0.002, 0.0), (0.01, 0.02, 0.5)], [none.clone(), many.clone()]).explain();
+    assert!(for_processes(&why) < 0.05, "{:#?}", why.findings);
+    // 'a' does so at once, and 'b' one after the other by one program.
+    let why = scene([(0.01, 0.02, 0.25), (0.002, 0.002, 0.5)], [many, none]).explain();
+    assert!(for_processes(&why) < 0.05, "{:#?}", why.findings);
+}
+
+/// By the scheduler's account 'b' waits 95 ms for CPUs, and others keep so many of them busy.
+fn queued(others: f64) -> Why {
+    let mut scene = scene([(0.05, 0.01, 0.0), (0.05, 0.01, 0.1)], [None, None]);
+    for batch in &mut scene.batches {
+        let more = batch.makespan_s * others;
+        batch.machine_busy_s = batch.machine_busy_s.map(|busy| busy + more);
+    }
+    scene.analyse();
+    for (it, delay_s) in scene.analysis.levels[0].results.iter_mut().zip([0.0, 0.095]) {
+        it.run_delay_s = Some(delay_s);
+    }
+    scene.explain()
+}
+
+#[test]
+fn a_wait_for_a_cpu_is_for_others_only_where_there_are_some() {
+    assert_eq!(first(&queued(1.0)), (Cause::CpuContention, true));
+    // It is the command's own processes that keep each other waiting.
+    let why = queued(0.0);
+    assert!(why.findings.iter().all(|it| it.cause != Cause::CpuContention), "{:#?}", why.findings);
+}
+
+/// 'a' waits 0.8 s, and 'b' has both CPUs and more.
+#[test]
+fn nobody_waits_longer_than_the_whole_of_its_time() {
+    let mut scene = scene([(0.1, 0.1, 0.8), (0.45, 0.45, 0.0)], [None, None]);
+    for batch in scene.batches.iter_mut().filter(|it| it.arm == Arm::Alternative(1)) {
+        batch.makespan_s /= 1.8;
+        batch.copies.wall_s[0] /= 1.8;
+    }
+    scene.analyse();
+    let Because::Waits { seconds } = scene.explain().answer.unwrap().because else {
+        panic!("another answer")
+    };
+    assert!((seconds - 0.8).abs() < 0.02, "{seconds}");
+}
+
+#[test]
 fn calls_that_only_wait_say_what_for_and_without_them_nothing_does() {
     let sleeps = |seconds: f64| {
         let mut trace = Trace::new().fails("sleep", "clock_nanosleep", 1, 0.0).0;

@@ -161,6 +161,15 @@ impl Scene {
         scene
     }
 
+    /// A third alternative, with its untraced wall and CPU time, that was never observed.
+    pub(in crate::why) fn with(mut self, name: &str, of: (f64, f64)) -> Self {
+        let index = self.plan.alternatives.len();
+        self.plan.alternatives.push(Alternative::new(name));
+        self.batches.extend((0..ROUNDS).map(|round| batch(Arm::Alternative(index), round, of)));
+        self.analyse();
+        self
+    }
+
     /// Analyses the batches again.
     pub(in crate::why) fn analyse(&mut self) {
         self.analysis = analysis::analyse(Measured {

@@ -38,6 +38,17 @@ fn traces_with_losses() {
 }
 
 #[test]
+fn of_several_only_those_that_differ_were_to_be_observed() {
+    let of = |third: f64| Scene::of(&computes(0.1).0, &computes(0.2).0).with("c", (third, third));
+    let why = of(0.1).explain();
+    assert_eq!((why.refusals.len(), why.differences.len(), &*why.differences[0].alternative), (0, 1, "b"));
+    assert!(why.findings.iter().all(|it| it.alternative == "b"), "{:#?}", why.findings);
+    // Of one that differs it is missed.
+    let why = of(0.3).explain();
+    assert_eq!(why.refusals, [Refusal::NoTrace { of: "c".to_owned() }]);
+}
+
+#[test]
 fn observed_in_the_other_order() {
     let scene = Scene::untraced(&computes(0.3).0, &computes(0.25).0, (0.1, 0.1), (0.2, 0.2));
     assert!(matches!(refused(&scene), Refusal::OtherOrder { .. }));
