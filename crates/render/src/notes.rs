@@ -47,13 +47,11 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
     let several = lowest < highest;
     let unit = if matches!(record.plan.mode, Mode::Closed { .. }) { "workers" } else { "copies" };
     let measured = match (crossover.measured_from, crossover.measured_to) {
-        (Some(from), Some(to)) if from == to => format!("measured: at {to}"),
         (Some(from), Some(to)) => {
             let gap = to.saturating_sub(from) > 1 && record.plan.loads != Loads::Auto;
             let hint = if gap { " (--load auto narrows it)" } else { "" };
             format!("measured: between {from} and {to}{hint}")
         }
-        (None, Some(to)) => format!("measured: below {to}"),
         _ if several && crossover.ranges.iter().all(|range| range.verdict == Verdict::Undecided) => {
             format!("measured: undecided from {lowest} to {highest} {unit}")
         }

@@ -107,6 +107,34 @@ fn the_first_screen_of_a_flip() {
 }
 
 #[test]
+fn of_several_the_first_screen_says_whose_flip_it_is() {
+    let mut record = record(&[("a", "a"), ("b", "b"), ("c", "c")], Loads::Fixed(vec![1, 10]));
+    let b = |ratio: f64| row(0.4 * ratio, 0.5, Some((ratio, Verdict::Faster)));
+    let c = |ratio: f64, verdict| row(0.4 * ratio, 0.6, Some((ratio, verdict)));
+    level(&mut record, 1, &[row(0.4, 0.4, None), b(0.75), c(0.5, Verdict::Faster)]);
+    level(&mut record, 10, &[row(2.0, 0.4, None), b(0.9), c(1.3, Verdict::Slower)]);
+    let crossover = |name: &str, predicted_load, ranges: &[(u32, u32, Verdict)]| Crossover {
+        alternative: name.to_owned(),
+        baseline: "a".to_owned(),
+        predicted_load: Some(predicted_load),
+        predicted_low: None,
+        predicted_high: None,
+        not_predicted: None,
+        measured_from: (ranges.len() > 1).then_some(1),
+        measured_to: (ranges.len() > 1).then_some(10),
+        ranges: ranges.iter().map(|&(from, to, verdict)| VerdictRange { from, to, verdict }).collect(),
+    };
+    // What was predicted of 'b' did not come true.
+    record.analysis.crossovers.push(crossover("b", 4.0, &[(1, 10, Verdict::Faster)]));
+    let text = first(&record, 100, true);
+    assert!(!text.contains("flip"), "{text}");
+    let flips = [(1, 1, Verdict::Faster), (10, 10, Verdict::Slower)];
+    record.analysis.crossovers.push(crossover("c", 4.0, &flips));
+    let text = first(&record, 100, true);
+    assert!(text.contains("flip of a and c: between 1 and 10 copies at once, 4"), "{text}");
+}
+
+#[test]
 fn the_first_screen_has_no_words_of_the_trade() {
     for record in [doubtful(), one_level(0.8, Verdict::Faster), one_level(0.991, Verdict::Undecided)] {
         let text = first(&record, 80, true);

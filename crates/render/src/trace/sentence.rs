@@ -10,6 +10,8 @@ use whyfaster_words::units::{digits, percent, time};
 const WORTH: f64 = 0.05;
 /// Fewer CPUs than this are none to speak of.
 const HARDLY: f64 = 0.01;
+/// From this part on, it is most of something.
+const MOST: f64 = 0.5;
 
 /// What time went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +60,9 @@ pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> Str
     };
     let mut parts = vec![format!("{lost}{} {wall}{cpus}", if followed { "Observed for" } else { "It took" })];
     parts.extend(spent(report, look));
-    if let Some(who) = list(busiest(report, look)) {
-        parts.push(format!(", mostly by {who}"));
+    let (busiest, share) = busiest(report, look);
+    if let Some(who) = list(busiest) {
+        parts.push(format!(", {} by {who}", if share >= MOST { "mostly" } else { "among others" }));
     }
     let (forks, threads) = (report.processes.forks.unwrap_or(0), report.processes.threads.unwrap_or(0));
     let made = forks + threads;
@@ -177,21 +180,22 @@ pub(super) fn of_tasks(report: &TraceReport) -> (f64, Vec<(Doing, f64)>) {
 }
 
 /// The commands that have the CPU time, at most three; none where there is only one.
-fn busiest(report: &TraceReport, look: &Look) -> Vec<String> {
+fn busiest(report: &TraceReport, look: &Look) -> (Vec<String>, f64) {
     let all: f64 = report.commands.iter().map(|c| c.running_s).sum();
     if report.commands.len() < 2 || all <= 0.0 {
-        return Vec::new();
+        return (Vec::new(), 0.0);
     }
     let mut rows: Vec<&CommandRow> =
         report.commands.iter().filter(|c| c.running_s / all >= 2.0 * WORTH).collect();
     largest_first(&mut rows, |it| it.running_s);
+    rows.truncate(3);
     let words = |c: &&CommandRow| {
         format!("{} ({} of the CPU time)", for_look(&c.command, look), whole_percent(c.running_s / all))
     };
-    let mut words: Vec<String> = rows.iter().take(3).map(words).collect();
+    let mut words: Vec<String> = rows.iter().map(words).collect();
     // Said once is enough.
     words.iter_mut().skip(1).for_each(|word| *word = word.replace(" of the CPU time", ""));
-    words
+    (words, rows.iter().map(|row| row.running_s).sum::<f64>() / all)
 }
 
 fn list(parts: impl IntoIterator<Item = String>) -> Option<String> {

@@ -43,21 +43,40 @@ pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut 
         explained.left_out.push(LeftOut::Prices { why });
         Vec::new()
     });
-    let facts = |index: &usize| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() };
-    alternatives.iter().map(facts).collect()
+    let memory: Vec<u64> = alternatives.iter().map(|index| memory(so_far, *index)).collect();
+    let available = so_far.host.before.memory_available;
+    let faults = by_size(&memory, |bytes| faults::price(bytes, available));
+    faults.into_iter().map(|price| Facts { prices: with(&prices, price), ..Facts::default() }).collect()
 }
 
-/// The prices with that of a page fault in as much memory as the alternative uses.
-fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Price> {
+/// The most bytes that a copy of this alternative had.
+fn memory(so_far: &SoFar<'_>, alternative: usize) -> u64 {
     let of = |batch: &&Batch| batch.arm == Arm::Alternative(alternative);
     let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
-    let memory = copies.copied().max().unwrap_or(0);
-    let mut prices = prices.to_vec();
-    if let Some(price) = faults::price(memory, so_far.host.before.memory_available) {
-        prices.retain(|known| known.of != price.of);
-        prices.push(price);
+    copies.copied().max().unwrap_or(0)
+}
+
+/// The price of a page fault in as much memory as each of these sizes. Sizes within a factor of two have one: a CPU changes its speed between
+/// two measurements of a price, and that would be told as a difference of the commands.
+fn by_size(sizes: &[u64], price: impl Fn(u64) -> Option<Price>) -> Vec<Option<Price>> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_unstable_by_key(|at| sizes[*at]);
+    let mut prices = vec![None; sizes.len()];
+    let mut rest = &order[..];
+    while let [smallest, ..] = rest {
+        let alike = rest.partition_point(|at| sizes[*at] <= sizes[*smallest].saturating_mul(2));
+        let (group, larger) = rest.split_at(alike);
+        let one = price(group.last().map_or(0, |at| sizes[*at]));
+        group.iter().for_each(|at| prices[*at] = one);
+        rest = larger;
     }
     prices
+}
+
+/// These prices, with that one in the place of what the probes say of the same operation.
+fn with(prices: &[Price], price: Option<Price>) -> Vec<Price> {
+    let others = prices.iter().filter(|it| price.is_none_or(|price| it.of != price.of));
+    others.copied().chain(price).collect()
 }
 
 /// Measures them on these CPUs, in the seconds that are left. The error says why there are none.
@@ -102,6 +121,22 @@ fn prices(list: &PriceList) -> Vec<Price> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn alike_sizes_have_one_price() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        let price = |bytes: u64| {
+            asked.borrow_mut().push(bytes);
+            Some(Price { of: Operation::PageFault, ns: bytes as f64 })
+        };
+        let prices = by_size(&[150, 1_000, 100, 201, 0], price);
+        let ns: Vec<f64> = prices.iter().flatten().map(|it| it.ns).collect();
+        assert_eq!(
+            (ns, asked.into_inner()),
+            (vec![150.0, 1_000.0, 150.0, 201.0, 0.0], vec![0, 150, 201, 1_000])
+        );
+        assert_eq!(by_size(&[], |_| None), []);
+    }
 
     #[test]
     fn every_row_is_one_that_the_probes_give() {

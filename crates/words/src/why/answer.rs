@@ -19,7 +19,7 @@ pub(super) const DISTURBED: f64 = 0.05;
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
     if let Because::CpuTime { seconds, on, others } = answer.because {
         let said = in_cpu_time(&called.of(&answer.slower), seconds, on, others);
-        return vec![format!("Which of both is faster cannot be told yet; {said}.")];
+        return vec![format!("Which of the two is faster cannot be told yet; {said}.")];
     }
     let mut sentences = vec![format!("{}{}.", head(answer, called), because(answer, why, called))];
     sentences.extend(answer.then.as_ref().map(|it| then(it, why, called)));
@@ -151,7 +151,7 @@ fn then(then: &Then, why: &Why, called: &Called) -> String {
             .map_or(String::new(), |it| format!("An experiment confirmed it: {}.", confirmation(it, called))),
         Then::Unexplained { seconds } => format!("What takes the other {} is not known.", time(*seconds)),
         Then::ByCounts { cost_s } => format!(
-            "Observing them took {} longer than this difference allows: the cause is told by counts and CPU time, its seconds are about right.",
+            "Observing cost one of them {} more than the other, too much for this difference: the cause is told by counts and CPU time, and its seconds are about right.",
             time(cost_s.abs())
         ),
         Then::NotObserved { finding } => {

@@ -23,11 +23,11 @@ pub fn title(cause: Cause) -> &'static str {
         Cause::Files => "work with files",
         Cause::Disk => "waiting for a disk",
         Cause::Lock => "waiting for a lock",
-        Cause::Sleep => "sleeping",
+        Cause::Sleep => "sleeping or polling",
         Cause::CpuContention => "CPUs taken by others",
         Cause::Misplacement => "misplaced on a busy CPU",
         Cause::Share => "less share of the machine",
-        Cause::Network => "waiting for the network",
+        Cause::Network => "network and local sockets",
         Cause::Unexplained => "unexplained",
     }
 }
@@ -46,9 +46,9 @@ pub(super) fn noun(cause: Cause) -> &'static str {
         Cause::Files => "working with files",
         Cause::Disk => "waiting for the disk",
         Cause::Lock => "waiting for locks",
-        Cause::Sleep => "sleeping",
+        Cause::Sleep => "sleeping or polling",
         Cause::CpuContention | Cause::Misplacement | Cause::Share => "waiting for a CPU",
-        Cause::Network => "waiting for the network",
+        Cause::Network => "using sockets",
         Cause::Unexplained => "something that is not known",
     }
 }
@@ -274,7 +274,7 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::Overlap { cpus, bottleneck } => overlap(&slow, &fast, *cpus, bottleneck.as_deref()),
         Fact::WaitsInTurn { command } => Said {
             what: format!(
-                "{fast} does several things at the same time, and {slow} waits{} before it goes on",
+                "{slow} waits{} before it goes on, and {fast} does several things at the same time",
                 by(command, &slow)
             ),
             costs: Some("saves"),
@@ -297,12 +297,15 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             let said = longer(&what, by);
             Said { more: located(finding), ..said }
         }
-        Fact::PageFaults { pages } => costs(format!(
+        Fact::PageFaults { pages } if pages.here > pages.there => costs(format!(
             "{subject} touches {} new pages of memory, and {fast} {}{}",
             count(pages.here),
             fewer(*pages, count, "none"),
             located(finding),
         )),
+        Fact::PageFaults { .. } => {
+            longer(&format!("spends {cost} more in the kernel on memory"), located(finding))
+        }
         Fact::Files { names: Some(calls), .. } if calls.here > calls.there => costs(format!(
             "{subject} looks up names and attributes of files {}, and {fast} {}",
             often(calls.here),
@@ -328,7 +331,7 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             (WAITS, _) => longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow)),
             (_, of_it) => longer(
                 &format!("spends {cost} longer in calls that sleep, poll or yield"),
-                by(command, &slow) + &of_it,
+                mostly(command) + &of_it,
             ),
         },
         Fact::CpuContention { holders, both: true } => {
@@ -363,8 +366,11 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         )),
         Fact::Network { waits_s, local, command } => {
             let (verb, of_it) = waiting(*waits_s, finding);
+            // Counts do not tell a wait from the kernel's code.
+            let verb = if finding.by_counts { "takes" } else { verb };
             let what = if *local { "other processes, through local sockets" } else { "the network" };
-            longer(&format!("{verb} {cost} longer for {what}"), by(command, &slow) + &of_it)
+            let who = if of_it.is_empty() { by(command, &slow) } else { mostly(command) };
+            longer(&format!("{verb} {cost} longer for {what}"), who + &of_it)
         }
         Fact::Unexplained { most, seconds } => {
             let row = most
@@ -415,12 +421,14 @@ const WAITS: &str = "waits";
 
 /// Whether a cost is waiting; and if not, how much of it is.
 fn waiting(waits_s: Option<f64>, finding: &Finding) -> (&'static str, String) {
-    match waits_s.filter(|waits_s| *waits_s < MOSTLY * finding.seconds) {
-        Some(waits_s) => {
-            let waits = time(waits_s.max(0.0));
-            ("takes", format!(" ({waits} of waiting, the rest in the kernel's code)"))
+    match waits_s {
+        Some(waits_s) if waits_s < (1.0 - MOSTLY) * finding.seconds => {
+            ("takes", " (nearly all of it in the kernel's code)".to_owned())
         }
-        None => (WAITS, String::new()),
+        Some(waits_s) if waits_s < MOSTLY * finding.seconds => {
+            ("takes", format!(" ({} of waiting, the rest in the kernel's code)", time(waits_s)))
+        }
+        _ => (WAITS, String::new()),
     }
 }
 

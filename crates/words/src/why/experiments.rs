@@ -148,7 +148,7 @@ pub(super) fn sentence(it: &Experiment, called: &Called) -> Option<String> {
     };
     let pace = it.pace.as_ref().map(|Pace { now_s, before_s }| {
         format!(
-            " Unchanged, it took {} in this test and {} before: the machine was not the same, and what can be won neither.",
+            " Unchanged, it took {} in this test and {} before: the machine was not the same, nor is what can be won.",
             time(*now_s),
             time(*before_s)
         )

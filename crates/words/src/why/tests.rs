@@ -56,7 +56,7 @@ fn what_goes_by_counts_says_so_until_an_experiment_confirms_it() {
     let more = || Fact::MoreProcesses { processes: pair(201.0, 1.0) };
     let said = of(Cause::Processes, more(), None);
     let confirmed = of(Cause::Processes, more(), Some(true));
-    let sleeps = of(Cause::Sleep, Fact::Sleep { command: None }, None);
+    let sleeps = of(Cause::Sleep, Fact::Sleep { waits_s: None, command: None }, None);
     insta::assert_snapshot!([said, confirmed, sleeps].join("\n"));
 }
 
@@ -83,8 +83,10 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::PageFaults, Fact::PageFaults { pages: pair(90_000.0, 1.0) }),
         (Cause::Disk, Fact::Disk { waits_s: None, command: None }),
         (Cause::Disk, Fact::Disk { waits_s: Some(0.0101), command: name("dd") }),
-        (Cause::Lock, Fact::Lock { holder: name("locks") }),
-        (Cause::Sleep, Fact::Sleep { command: name("sleep") }),
+        (Cause::Lock, Fact::Lock { waits_s: None, holder: name("locks") }),
+        (Cause::Lock, Fact::Lock { waits_s: Some(0.0101), holder: name("locks") }),
+        (Cause::Sleep, Fact::Sleep { waits_s: None, command: name("sleep") }),
+        (Cause::Sleep, Fact::Sleep { waits_s: Some(0.0), command: name("spin") }),
         (
             Cause::CpuContention,
             Fact::CpuContention { holders: vec!["hog".to_owned(), "cc".to_owned()], both: false },
@@ -97,7 +99,8 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::Files, Fact::Files { names: Some(pair(4_013.0, 12.0)), command: name("ls") }),
         (Cause::Files, Fact::Files { names: Some(pair(12.0, 12.0)), command: name("ls") }),
         (Cause::Files, Fact::Files { names: None, command: name("diff") }),
-        (Cause::Network, Fact::Network { command: name("net") }),
+        (Cause::Network, Fact::Network { waits_s: None, local: false, command: name("net") }),
+        (Cause::Network, Fact::Network { waits_s: Some(0.0101), local: true, command: name("rsync") }),
         (Cause::Unexplained, Fact::Unexplained { most: Some(row), seconds: 0.0123 }),
         (Cause::Unexplained, Fact::Refuted { cause: Cause::Sleep }),
     ]
@@ -206,7 +209,7 @@ fn answers_say_every_number_once() {
     let cause = || Because::Cause { finding: 0, whole_s: 0.05, agrees: true };
     let mut all = Vec::new();
     for (share, fact) in [
-        (0.39, Fact::Sleep { command: None }),
+        (0.39, Fact::Sleep { waits_s: None, command: None }),
         (0.39, Fact::PageFaults { pages: pair(9.0, 1.0) }),
         (0.999, Fact::PageFaults { pages: pair(9.0, 1.0) }),
         (0.39, Fact::Overlap { cpus: pair(1.0, 2.0), bottleneck: name("awk") }),
@@ -279,8 +282,10 @@ fn the_first_screen_says_what_to_do_where_no_cause_is_known() {
 
 #[test]
 fn the_ratio_of_an_answer_is_the_verdicts() {
-    let mut why =
-        Why { findings: vec![finding(Cause::Sleep, Fact::Sleep { command: None })], ..Why::default() };
+    let mut why = Why {
+        findings: vec![finding(Cause::Sleep, Fact::Sleep { waits_s: None, command: None })],
+        ..Why::default()
+    };
     answers(&mut why, Because::Unknown, None);
     let mut said = |ratio, about| {
         why.answer = why.answer.take().map(|it| Answer { ratio: Some(ratio), about, ..it });

@@ -60,7 +60,7 @@ fn change(it: &ExperimentContext<'_>) -> Result<Change, Untestable> {
 }
 
 /// What a warm cache can spare the slower one: all that it waits for the disk. Nothing is known of that where it drops its
-/// files itit.
+/// files itself.
 fn warmable_s(it: &ExperimentContext<'_>) -> f64 {
     if drops_itself(it) { 0.0 } else { disk_s(it) }
 }

@@ -299,7 +299,10 @@ fn disk() {
 fn lock() {
     let finding =
         first(common(), common().waits("locks", PathKind::Lock, Some("locks"), 0.06), Cause::Lock, 0.06);
-    assert_eq!(finding.fact, Some(Fact::Lock { holder: Some("locks".to_owned()) }));
+    let Some(Fact::Lock { waits_s: Some(waits_s), holder: Some(holder) }) = finding.fact else {
+        panic!("{finding:#?}")
+    };
+    assert!((waits_s - 0.06).abs() < 0.001 && holder == "locks");
 }
 
 #[test]
@@ -308,6 +311,11 @@ fn sleep() {
         common().waits("nap", PathKind::Sleep, None, s).runs("nap", WorkKind::Scheduling, s / 100.0, 40)
     };
     first(naps(0.001), naps(0.1), Cause::Sleep, 0.1);
+    // Who yields is on the CPU all the while.
+    let spins = |s: f64| common().runs("spin", WorkKind::Scheduling, s, 100_000);
+    let finding = first(spins(0.001), spins(0.1), Cause::Sleep, 0.099);
+    let Some(Fact::Sleep { waits_s: Some(waits_s), .. }) = finding.fact else { panic!("{finding:#?}") };
+    assert!(waits_s.abs() < 0.001, "{waits_s}");
 }
 
 #[test]
@@ -436,7 +444,19 @@ fn network() {
     let local = |s: f64| {
         common().waits("net", PathKind::Outside, Some("server"), s).runs("net", WorkKind::Socket, 1e-4, 2)
     };
-    first(local(0.001), local(0.08), Cause::Network, 0.079);
+    let finding = first(local(0.001), local(0.08), Cause::Network, 0.079);
+    assert!(matches!(finding.fact, Some(Fact::Network { local: false, .. })), "{finding:#?}");
+    // All of a copy goes through a pair of sockets of its own.
+    let copies = |s: f64, kind| {
+        let runs = common().runs("rsync", WorkKind::Socket, s, 10_000);
+        runs.moves(kind, Direction::Write, 10_000, 1 << 25)
+    };
+    let finding =
+        first(copies(0.001, FileKind::UnixSocket), copies(0.1, FileKind::UnixSocket), Cause::Network, 0.099);
+    let Some(Fact::Network { waits_s: Some(waits_s), local: true, .. }) = finding.fact else {
+        panic!("{finding:#?}")
+    };
+    assert!(waits_s.abs() < 0.001, "{waits_s}");
 }
 
 #[test]
