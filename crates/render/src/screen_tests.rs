@@ -127,7 +127,7 @@ fn of_several_the_first_screen_says_whose_flip_it_is() {
     // What was predicted of 'b' did not come true.
     record.analysis.crossovers.push(crossover("b", 4.0, &[(1, 10, Verdict::Faster)]));
     let text = first(&record, 100, true);
-    assert!(!text.contains("flip"), "{text}");
+    assert!(!text.contains("should win"), "{text}");
     let flips = [(1, 1, Verdict::Faster), (10, 10, Verdict::Slower)];
     record.analysis.crossovers.push(crossover("c", 4.0, &flips));
     let text = first(&record, 100, true);
