@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::engines::few_runs;
 use crate::support::needs::needs;
 use crate::support::slurm::Cluster;
-use crate::support::{eventually, kill, together};
+use crate::support::{PROGRAM, eventually, kill, together};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -75,7 +75,10 @@ fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
     let hung = Pid::from_raw(cluster.nodes[0] as i32).unwrap();
     kill_process(hung, Signal::STOP).unwrap();
     let words = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "--to=runs", "--at-once=1", "--silence=8s"];
-    let ran = cluster.run(&[&words[..], &few_runs("true")].concat());
+    // From inside a job, which has none of these nodes.
+    let mut inside = cluster.command(PROGRAM, &[&words[..], &few_runs("true")].concat());
+    inside.envs([("SLURM_JOB_ID", "1"), ("SLURM_NNODES", "3")]);
+    let ran = cluster.place.finish(inside);
     kill_process(hung, Signal::CONT).unwrap();
     ran.expect(1, &["n1: nothing came from it for 8 s before it began", "n2: done", "1 of 2 machines"]);
     cluster.assert_clean();

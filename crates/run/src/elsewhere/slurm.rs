@@ -5,6 +5,8 @@
 //! clients of this machine are called; there is no library.
 
 use std::collections::hash_map::RandomState;
+use std::env;
+use std::ffi::OsStr;
 use std::hash::BuildHasher;
 use std::io;
 use std::process::{Command, Output, Stdio};
@@ -33,6 +35,24 @@ pub(super) static KIND: PlaceKind = PlaceKind {
 /// would wait for it.
 const NODES: Duration = Duration::from_secs(30);
 const JOB: Duration = Duration::from_secs(5);
+
+/// What of `SLURM_...` says which cluster is asked, and as whom (srun(1), "INPUT ENVIRONMENT VARIABLES"). The rest tells of the job in which we may run
+/// ourselves, or changes what is asked for: with it srun would make a step of that job, which has other nodes.
+const CLIENT: [&str; 13] = [
+    "CONF",
+    "CONF_SERVER",
+    "CLUSTERS",
+    "JWT",
+    "SACK_KEY",
+    "SACK_SOCKET",
+    "DEBUG",
+    "DEBUG_FLAGS",
+    "ACCOUNT",
+    "QOS",
+    "RESERVATION",
+    "TIMELIMIT",
+    "WCKEY",
+];
 
 /// A node as `sinfo` shows it.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,7 +115,16 @@ fn srun(job: &str, partition: &str, node: &str, cpus: &str) -> Command {
     command.args(["-p", partition, "-w", node, "-c", cpus, "-N1", "-n1", "--exclusive", "--mem=0"]);
     command.args(["--job-name", job, "--chdir=/", "--unbuffered", "--cpu-bind=none", "--mpi=none"]);
     command.args(["--export=HOME,USER,LOGNAME,PATH,LANG", SHELL]);
+    for (name, _) in env::vars_os().filter(|(name, _)| is_of_a_job(name)) {
+        command.env_remove(name);
+    }
     command
+}
+
+/// Whether a variable would make it another request.
+fn is_of_a_job(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix("SLURM_"));
+    rest.is_some_and(|rest| !CLIENT.contains(&rest))
 }
 
 /// The job of this name.
@@ -201,6 +230,16 @@ mod tests {
         assert_eq!(standing_of("CONFIGURING|None"), waits("the node starts"));
         assert_eq!(standing_of("RUNNING|None"), Some(Standing::Given));
         assert_eq!((standing_of("COMPLETING|None"), standing_of("")), (None, None));
+    }
+
+    #[test]
+    fn the_job_in_which_we_run_is_not_the_one_that_is_asked_for() {
+        for name in ["SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NNODES", "SLURM_HINT", "SLURM_WORKING_CLUSTER"] {
+            assert!(is_of_a_job(OsStr::new(name)), "{name}");
+        }
+        for name in ["SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_ACCOUNT", "PATH", "SRUN_CONTAINER"] {
+            assert!(!is_of_a_job(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]
