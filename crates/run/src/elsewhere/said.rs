@@ -1,43 +1,98 @@
 //! What other programs say that may hang.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::hooks::unblock_signals;
+
 /// How often is looked whether one is done.
-const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// How long what it said may take to be read once it has ended. A server that it leaves behind may keep its pipes for ever.
+const REST: Duration = Duration::from_secs(1);
+
+/// Taken at once.
+const CHUNK: usize = 1 << 16;
 
 /// Runs a command and takes what it says into the pipes that it was given, if it ends in time.
 pub(super) fn said_within(command: &mut Command, patience: Duration) -> io::Result<Output> {
+    // Ctrl-C is to end it also where we have taken the signals over.
+    // SAFETY: system calls between fork and exec.
+    unsafe { command.pre_exec(unblock_signals) };
     let mut child = command.spawn()?;
-    // Who says much waits until it is read.
-    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let until = Instant::now() + patience;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
+    let mut stdout = Pipe::of(child.stdout.take());
+    let mut stderr = Pipe::of(child.stderr.take());
+    let mut until = Instant::now() + patience;
+    let mut ended = None;
+    while (ended.is_none() || stdout.is_open() || stderr.is_open()) && Instant::now() < until {
+        // Who says much waits until it is read.
+        read([&mut stdout, &mut stderr]);
+        if ended.is_none()
+            && let Some(status) = child.try_wait()?
+        {
+            (ended, until) = (Some(status), Instant::now() + REST);
         }
-        if Instant::now() >= until {
-            let _ = child.kill();
-            child.wait()?;
-            // What it had started may keep the pipes: nobody waits for their ends.
-            let why = format!("no answer within {} s", patience.as_secs());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
-        }
-        thread::sleep(LOOK);
+    }
+    let Some(status) = ended else {
+        let _ = child.kill();
+        child.wait()?;
+        let why = format!("no answer within {} s", patience.as_secs());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, why));
     };
-    let read = |reader: JoinHandle<Vec<u8>>| reader.join().unwrap_or_default();
-    Ok(Output { status, stdout: read(stdout), stderr: read(stderr) })
+    Ok(Output { status, stdout: stdout.said, stderr: stderr.said })
 }
 
-fn reader(stream: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What came before an error is what it said.
-        let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
-        bytes
-    })
+/// Its last words: of the lines of its errors the last one that says something.
+pub(super) fn last_line(said: &Output) -> String {
+    let text = String::from_utf8_lossy(&said.stderr);
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
+
+/// What came by a pipe.
+struct Pipe {
+    /// `None` at its end.
+    file: Option<File>,
+    said: Vec<u8>,
+}
+
+impl Pipe {
+    fn of(stream: Option<impl Into<OwnedFd>>) -> Self {
+        Self { file: stream.map(|stream| stream.into().into()), said: Vec::new() }
+    }
+
+    fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Takes what is there, or waits for it.
+    fn read(&mut self) {
+        let mut bytes = [0; CHUNK];
+        match self.file.as_mut().map(|file| file.read(&mut bytes)) {
+            Some(Ok(read)) if read > 0 => self.said.extend(&bytes[..read]),
+            // What came before an error is what it said.
+            _ => self.file = None,
+        }
+    }
+}
+
+/// Takes what comes from either in a moment. No thread does it: Ctrl-C would end us in one that outlives this.
+fn read(pipes: [&mut Pipe; 2]) {
+    let mut open: Vec<&mut Pipe> = pipes.into_iter().filter(|pipe| pipe.is_open()).collect();
+    let mut fds: Vec<PollFd<'_>> = open
+        .iter()
+        .flat_map(|pipe| &pipe.file)
+        .map(|file| PollFd::from_borrowed_fd(file.as_fd(), PollFlags::IN))
+        .collect();
+    // An error only costs one more look.
+    let _ = poll(&mut fds, Some(&LOOK));
+    let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+    open.iter_mut().zip(ready).filter(|(_, ready)| *ready).for_each(|(pipe, _)| pipe.read());
 }
 
 #[cfg(test)]
@@ -67,6 +122,25 @@ mod tests {
         let began = Instant::now();
         let late = said("sleep 60; true", Duration::from_millis(50)).unwrap_err();
         assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+        // A server that it leaves behind keeps its pipes.
+        let server = said("echo yes; echo no >&2; sleep 60 & exit 3", Duration::from_secs(60)).unwrap();
+        assert_eq!(
+            (server.status.code(), server.stdout.as_slice(), last_line(&server).as_str()),
+            (Some(3), &b"yes\n"[..], "no")
+        );
         assert!(began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_signal_ends_it_also_where_ours_are_blocked() {
+        // SAFETY: sigemptyset initialises the set; only this thread's mask is changed.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, libc::SIGINT);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        }
+        let ended = said("kill -INT $$; sleep 1", Duration::from_secs(30)).unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.status), Some(libc::SIGINT));
     }
 }

@@ -13,7 +13,7 @@ use kube::config::{AuthInfo, ExecConfig, ExecInteractiveMode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::said::said_within;
+use super::super::said::{last_line, said_within};
 
 /// What it prints.
 #[derive(Deserialize)]
@@ -69,9 +69,10 @@ fn run(plugin: &ExecConfig, patience: Duration) -> Result<Vec<u8>, String> {
     if said.status.success() {
         return Ok(said.stdout);
     }
-    let text = String::from_utf8_lossy(&said.stderr);
-    let last = text.lines().rfind(|line| !line.trim().is_empty());
-    Err(format!("{}{}", said.status, last.map(|line| format!(": {}", line.trim())).unwrap_or_default()))
+    Err(match last_line(&said) {
+        last if last.is_empty() => said.status.to_string(),
+        last => format!("{}: {last}", said.status),
+    })
 }
 
 /// What it finds in its environment.

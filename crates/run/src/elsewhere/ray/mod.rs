@@ -5,14 +5,19 @@
 //! bytes between its own streams and those of a shell that the actor runs.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde::Deserialize;
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::Failure;
 
 use super::machine::{Machine, PlaceKind};
+use super::said::{last_line, said_within};
 
 const BRIDGE: &str = include_str!("bridge.py");
+
+/// How long it may take to tell the nodes. It gives an address up sooner, and says so (PATIENCE_S).
+const NODES: Duration = Duration::from_secs(120);
 
 /// Exit status of the bridge: Python has no Ray.
 const NO_RAY: i32 = 3;
@@ -88,14 +93,14 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
 
 fn nodes(address: &str) -> Result<Vec<Node>, Failure> {
     let mut command = bridge("nodes", &[address.to_owned()]);
-    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = said_within(&mut command, NODES).map_err(|error| {
         Failure::unfit(
             format!("ray: python3 does not run: {error}"),
             "install Python 3 and 'pip install ray'",
         )
     })?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let last = last_line(&output);
     let (message, help) = match output.status.code() {
         Some(0) => match serde_json::from_slice(&output.stdout) {
             Ok(nodes) => return Ok(nodes),
