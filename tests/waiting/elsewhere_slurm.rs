@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::engines::few_runs;
 use crate::support::needs::needs;
 use crate::support::slurm::Cluster;
-use crate::support::{PROGRAM, eventually, kill, together};
+use crate::support::{PROGRAM, Sandbox, eventually, kill, terminal, together};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -82,6 +82,22 @@ fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
     kill_process(hung, Signal::CONT).unwrap();
     ran.expect(1, &["n1: nothing came from it for 8 s before it began", "n2: done", "1 of 2 machines"]);
     cluster.assert_clean();
+}
+
+#[test]
+fn ctrl_c_ends_an_engine_that_is_asked() {
+    let _together = together();
+    let place = Sandbox::new();
+    place.script("sinfo", &format!("#!/bin/sh\nexec sleep {}\n", place.marker));
+    for verb in ["compare", "prices"] {
+        let mut command = place.whyfaster(&[verb, "--on=slurm:p:n1", "getppid"]);
+        command.env("PATH", format!("{}:{}", place.file(""), std::env::var("PATH").unwrap()));
+        let (terminal, child) = terminal::start(command);
+        place.wait_for_sleepers(1);
+        let (code, shown) = terminal::press_ctrl_c(terminal, child);
+        assert_eq!(code, None, "no signal ended it: {shown}");
+        place.assert_clean();
+    }
 }
 
 #[test]

@@ -143,11 +143,14 @@ fn one(
     let mut machine = machines[at].clone();
     let mut tries = if machine.queues { TRIES } else { 1 };
     loop {
+        if is_stopped(stop) {
+            return tell(News::Ended(at, Err(Trouble::Interrupted)));
+        }
         tries -= 1;
         match visit(&machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), stop) {
             Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
                 tell(News::Again(at, trouble));
-                machine = place::as_it_is_now(machine);
+                machine = if is_stopped(stop) { machine } else { place::as_it_is_now(machine) };
             }
             ended => return tell(News::Ended(at, ended)),
         }
@@ -156,9 +159,12 @@ fn one(
 
 /// The next machine, unless all is to stop.
 fn next(turns: &Mutex<VecDeque<usize>>, stop: BorrowedFd<'_>) -> Option<usize> {
+    if is_stopped(stop) { None } else { turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
+}
+
+fn is_stopped(stop: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN)];
-    let stopped = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
-    if stopped { None } else { turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 fn tell(send: &Sender<News>, waker: &OwnedFd, news: News) {

@@ -63,8 +63,9 @@ fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
         return Err(Failure::usage("--dry-run says what would run on this machine", hint).into());
     }
     let _kept = results::check(&outputs)?;
+    let machine = elsewhere::machine("compare", place)?;
     let interrupts = Interrupts::take_over()?;
-    let recorded = elsewhere::on("compare", place, &args.elsewhere.along, &interrupts)?;
+    let recorded = elsewhere::on("compare", machine, &args.elsewhere.along, &interrupts)?;
     let Some(Recorded::Comparison(record)) = recorded else {
         say("interrupted: nothing came home");
         return Ok(Exit::Interrupted);

@@ -271,20 +271,27 @@ fn received(verb: &str, file: &Path, bytes: &[u8]) -> Result<Option<Recorded>, T
     }
 }
 
-/// The record of a verb from the one machine of `--on`; `None` if we were interrupted.
+/// The one machine of `--on`. It is to be found before signals are taken over, so that Ctrl-C ends an engine that does not answer.
+pub(super) fn machine(verb: &str, place: &Place) -> Result<Machine, Failure> {
+    let mut machines = Place::machines(std::slice::from_ref(place))?;
+    let found = machines.len();
+    machines.pop().filter(|_| found == 1).ok_or_else(|| {
+        Failure::usage(
+            format!("--on is for one machine, and '{place}' has {found}"),
+            format!("whyfaster fleet {verb} {place} -- ..."),
+        )
+    })
+}
+
+/// The record of a verb from that machine; `None` if we were interrupted.
 pub(super) fn on(
     verb: &str,
-    place: &Place,
+    machine: Machine,
     along: &AlongArgs,
     interrupts: &Interrupts,
 ) -> Result<Option<Recorded>, Failure> {
-    let machines = Place::machines(std::slice::from_ref(place))?;
-    let [machine] = machines.as_slice() else {
-        return Err(Failure::usage(
-            format!("--on is for one machine, and '{place}' has {}", machines.len()),
-            format!("whyfaster fleet {verb} {place} -- ..."),
-        ));
-    };
+    let machines = [machine];
+    let [machine] = &machines;
     let words = own_words(verb)?;
     let load = Load::of(&along.binary, &along.send)?;
     let errand = Errand { words: &words, load: &load, patience: Patience { silence: SILENCE, limit: None } };

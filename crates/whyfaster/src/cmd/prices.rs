@@ -41,15 +41,17 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     if args.list {
         return print(prices::probes(&probes, &look));
     }
-    if args.elsewhere.on.is_none() {
+    let place = args.elsewhere.on.as_ref();
+    if place.is_none() {
         elsewhere::check_alone(&args.elsewhere)?;
     }
     let _kept = results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
+    let machine = place.map(|place| elsewhere::machine("prices", place)).transpose()?;
     let interrupts = Interrupts::take_over()?;
-    let Measured { list, failure } = if let Some(place) = &args.elsewhere.on {
+    let Measured { list, failure } = if let Some(machine) = machine {
         let Some(Recorded::Prices(list)) =
-            elsewhere::on("prices", place, &args.elsewhere.along, &interrupts)?
+            elsewhere::on("prices", machine, &args.elsewhere.along, &interrupts)?
         else {
             say("interrupted: nothing came home");
             return Ok(Exit::Interrupted);
