@@ -6,7 +6,7 @@ use crate::support::engines::few_runs;
 use crate::support::needs::needs;
 use crate::support::sshd::Network;
 use crate::support::user::USER;
-use crate::support::{PROGRAM, alone, eventually, kill, list, together};
+use crate::support::{PROGRAM, Sandbox, alone, eventually, kill, list, together};
 use rustix::process::Signal;
 
 /// A comparison that is done in a moment.
@@ -264,6 +264,22 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
     );
     place.end_sleepers();
     network.assert_clean();
+}
+
+/// More at once than the soft limit on open files allows, which is the user's for what is started.
+#[test]
+fn many_at_once_need_no_higher_limit_on_open_files() {
+    let _together = together();
+    let place = Sandbox::new();
+    place.script("ssh", "#!/bin/sh\nulimit -Sn >>limits\nuntil test \"$(wc -l <limits)\" -ge 60; do sleep 0.1; done\nexit 7\n");
+    place.write("hosts.txt", (0..60).map(|at| format!("h{at}\n")).collect::<String>());
+    let line = format!("ulimit -Sn 64 && exec {PROGRAM} fleet doctor hosts.txt --at-once=60 --to=runs");
+    let mut command = place.command("sh", &["-c", &line]);
+    command.env("PATH", format!("{}:{}", place.file(""), std::env::var("PATH").unwrap()));
+    let ran = place.finish(command);
+    ran.expect(1, &["h0: it could not be reached (exit status 7)", "0 of 60 machines"]);
+    assert_eq!(place.lines("limits"), ["64"; 60]);
+    place.assert_clean();
 }
 
 #[test]

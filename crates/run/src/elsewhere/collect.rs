@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Rlimit;
 use whyfaster_core::fleet::visit::{Tally, Trouble};
 use whyfaster_words::exit::{Exit, Failure};
 
@@ -17,6 +18,7 @@ use super::place;
 use super::shell::Hello;
 use super::visit::{Errand, visit};
 use crate::interrupts::Interrupts;
+use crate::launcher::raise_files_limit;
 
 /// How many times a machine is asked for in all, where its engine takes it away again (it was preempted, or its node broke).
 const TRIES: u32 = 3;
@@ -67,14 +69,15 @@ pub fn collect(
     mut home: Home<'_>,
 ) -> Result<Tally, Failure> {
     let threads = at_once.clamp(1, machines.len().max(1));
-    // Closed, the first stops all visits; at its end, the second says that all threads have ended.
+    // Closed, the first stops all visits; at its end, the second says that all threads have ended. Each visit has some more of its own.
     let pipes = || -> io::Result<_> {
+        let files = raise_files_limit(u64::MAX)?;
         let stop = pipe_with(PipeFlags::CLOEXEC)?;
         let (wake, waker) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let wakers = (0..threads).map(|_| waker.try_clone()).collect::<io::Result<Vec<OwnedFd>>>()?;
-        Ok((stop, wake, wakers))
+        Ok((stop, wake, wakers, files))
     };
-    let ((stop, stopper), wake, wakers) = pipes().map_err(|error| {
+    let ((stop, stopper), wake, wakers, files) = pipes().map_err(|error| {
         Failure::new(
             Exit::Error,
             format!("cannot make a pipe: {error}"),
@@ -90,7 +93,7 @@ pub fn collect(
             let (send, stop, turns, met) = (send.clone(), stop.as_fd(), &turns, &met);
             scope.spawn(move || {
                 while let Some(at) = next(turns, stop) {
-                    one(machines, at, errand, met, stop, &|news| tell(&send, &waker, news));
+                    one(machines, at, errand, met, (stop, files), &|news| tell(&send, &waker, news));
                 }
             });
         }
@@ -122,7 +125,7 @@ fn one(
     at: usize,
     errand: &Errand<'_>,
     met: &Mutex<Met>,
-    stop: BorrowedFd<'_>,
+    (stop, files): (BorrowedFd<'_>, Option<Rlimit>),
     tell: &(dyn Fn(News) + Sync),
 ) {
     tell(News::Began(at));
@@ -147,7 +150,7 @@ fn one(
             return tell(News::Ended(at, Err(Trouble::Interrupted)));
         }
         tries -= 1;
-        match visit(&machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), stop) {
+        match visit(&machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), (stop, files)) {
             Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
                 tell(News::Again(at, trouble));
                 machine = if is_stopped(stop) { machine } else { place::as_it_is_now(machine) };

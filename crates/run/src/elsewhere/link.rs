@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::launcher::keeper::Orphaned;
 use crate::probe::group::Group;
@@ -90,10 +92,13 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts the program.
-    pub(super) fn open(command: &Command) -> io::Result<Self> {
+    /// Starts the program, with a limit on open files of its own if ours is another one: srun passes it on to what it runs.
+    pub(super) fn open(command: &Command, files: Option<Rlimit>) -> io::Result<Self> {
         let mut group = Group::kept(command, Orphaned::InputClosed, GRACE, |it| {
             it.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let limited = move || files.map_or(Ok(()), |files| Ok(setrlimit(Resource::Nofile, files)?));
+            // SAFETY: a system call between fork and exec.
+            unsafe { it.pre_exec(limited) };
         })?;
         let input: OwnedFd =
             group.child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?.into();

@@ -3,6 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
+use rustix::process::Rlimit;
 use whyfaster_core::fleet::visit::Trouble;
 
 use super::engine::Told;
@@ -48,18 +49,18 @@ pub(super) type Claim<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Sync);
 /// Hears why the engine does not give the machine yet.
 pub(super) type Waits<'a> = &'a (dyn Fn(String) + Sync);
 
-/// The bytes of its record.
+/// The bytes of its record. What leads there gets this limit on open files.
 pub(super) fn visit(
     machine: &Machine,
     errand: &Errand<'_>,
     claim: Claim<'_>,
     waits: Waits<'_>,
-    stop: BorrowedFd<'_>,
+    (stop, files): (BorrowedFd<'_>, Option<Rlimit>),
 ) -> Result<Vec<u8>, Trouble> {
     if let Some(trouble) = &machine.out {
         return Err(trouble.clone());
     }
-    let link = Link::open(&(machine.way)(errand.patience.silence))
+    let link = Link::open(&(machine.way)(errand.patience.silence), files)
         .map_err(|error| Trouble::Unreachable { said: vec![error.to_string()], status: None })?;
     let mut visit = Visit {
         link,

@@ -225,8 +225,8 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
     Ok((stdout, stderr, drain, files))
 }
 
-/// Raises our own limit on open files if need be; returns the former one, which copies get back.
-fn raise_files_limit(wanted: u64) -> io::Result<Option<Rlimit>> {
+/// Raises our own limit on open files if need be; returns the former one, which what we start gets back.
+pub(crate) fn raise_files_limit(wanted: u64) -> io::Result<Option<Rlimit>> {
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|current| current >= wanted) {
         return Ok(None);
