@@ -21,6 +21,8 @@ pub struct PlaceKind {
     pub(super) read: fn(&str) -> Result<(), String>,
     /// Its machines.
     pub(super) machines: fn(&str) -> Result<Vec<Machine>, Failure>,
+    /// What would stand there for all machines of which one answer tells, from what stands there for one of them.
+    pub(super) all: fn(&str) -> String,
 }
 
 /// Gives a shell over there, where that takes no longer than this.

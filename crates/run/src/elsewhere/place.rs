@@ -2,14 +2,11 @@
 //!
 //! Each kind is a file and a line in [`PLACES`]. What is no kind is a file with one place a line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::iter;
-use std::panic::resume_unwind;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::{Exit, Failure};
@@ -19,9 +16,6 @@ use super::{k8s, ray, slurm, ssh};
 
 /// The kinds, in the order of the help.
 pub static PLACES: [&PlaceKind; 4] = [&ssh::KIND, &slurm::KIND, &k8s::KIND, &ray::KIND];
-
-/// How many machines are looked for at once, where an engine is asked for each.
-const ASK_AT_ONCE: usize = 8;
 
 /// A place as it was asked for.
 #[derive(Clone, Debug)]
@@ -78,23 +72,22 @@ impl Place {
     }
 
     /// The machines of a run that is taken up again, each by its name and the words that led to it. One that is not to be had any more is out,
-    /// and holds no other.
+    /// and holds no other. An engine is asked once for all of its machines: it may not answer, or have somebody log in.
     pub fn again(machines: &[(String, String)]) -> Vec<Machine> {
-        let next = AtomicUsize::new(0);
-        let some = || {
-            let each = iter::from_fn(|| {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                machines.get(at).map(|(name, asked)| (at, one_again(name, asked)))
-            });
-            each.collect::<Vec<_>>()
+        let mut told = BTreeMap::new();
+        let again = |(name, asked): &(String, String)| match asked.parse::<Self>().map(Self::all) {
+            Ok(all) => one_again(name, asked, told.entry(all.to_string()).or_insert_with(|| all.open())),
+            Err(why) => Machine::lost(name, asked, gone(why)),
         };
-        // Each asks its engine, which takes a moment.
-        let mut found: Vec<(usize, Machine)> = thread::scope(|scope| {
-            let asking: Vec<_> = (0..ASK_AT_ONCE.min(machines.len())).map(|_| scope.spawn(some)).collect();
-            asking.into_iter().flat_map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        found.sort_by_key(|(at, _)| *at);
-        found.into_iter().map(|(_, machine)| machine).collect()
+        machines.iter().map(again).collect()
+    }
+
+    /// All of which its engine tells together with it.
+    fn all(self) -> Self {
+        match self {
+            Self::Kind(kind, rest) => Self::Kind(kind, (kind.all)(&rest)),
+            Self::File(file) => Self::File(file),
+        }
     }
 
     fn open(&self) -> Result<Vec<Machine>, Failure> {
@@ -105,19 +98,16 @@ impl Place {
     }
 }
 
-fn one_again(name: &str, asked: &str) -> Machine {
-    let opened = match asked.parse::<Place>() {
-        Ok(place) => place.open(),
-        Err(why) => Err(Failure::usage(why, "begin a new run")),
+fn one_again(name: &str, asked: &str, told: &Result<Vec<Machine>, Failure>) -> Machine {
+    let trouble = match told {
+        Ok(machines) => match machines.iter().find(|it| it.asked == asked) {
+            Some(machine) => return machine.clone().called(name),
+            None => gone("its engine has it no more".to_owned()),
+        },
+        Err(failure) if failure.exit == Exit::Usage => gone(failure.message.clone()),
+        Err(failure) => Trouble::Unreachable { said: vec![failure.message.clone()], status: None },
     };
-    match opened.map(|mut machines| machines.pop()) {
-        Ok(Some(machine)) => machine.called(name),
-        Ok(None) => Machine::lost(name, asked, gone(String::new())),
-        Err(failure) if failure.exit == Exit::Usage => Machine::lost(name, asked, gone(failure.message)),
-        Err(failure) => {
-            Machine::lost(name, asked, Trouble::Unreachable { said: vec![failure.message], status: None })
-        }
-    }
+    Machine::lost(name, asked, trouble)
 }
 
 fn gone(reason: String) -> Trouble {
@@ -184,6 +174,18 @@ mod tests {
         ] {
             let said = text.parse::<Place>().map(drop).unwrap_err();
             assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn an_engine_tells_of_all_its_machines_at_once() {
+        for (one, all) in [
+            ("ssh:user@host", "ssh:user@host"),
+            ("slurm:p:n1", "slurm:p"),
+            ("k8s:bench/n1@debian:13+root", "k8s:bench/all@debian:13+root"),
+            ("ray:ray://head:10001/10.0.0.2", "ray:ray://head:10001"),
+        ] {
+            assert_eq!(one.parse::<Place>().unwrap().all().to_string(), all);
         }
     }
 

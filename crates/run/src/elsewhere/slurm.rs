@@ -29,6 +29,7 @@ pub(super) static KIND: PlaceKind = PlaceKind {
         false => Ok(()),
     },
     machines,
+    all: |behind| parts(behind).0.to_owned(),
 };
 
 /// How long a client of Slurm may take that is asked about all nodes, or about one job. Without its controller it tries for minutes, and an interrupt
@@ -163,8 +164,13 @@ fn standing_of(line: &str) -> Option<Standing> {
     }
 }
 
+/// The partition, and which of its nodes.
+fn parts(behind: &str) -> (&str, &str) {
+    behind.split_once(':').unwrap_or((behind, "all"))
+}
+
 fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
-    let (partition, which) = behind.split_once(':').unwrap_or((behind, "all"));
+    let (partition, which) = parts(behind);
     let nodes = nodes(partition)?;
     if nodes.iter().any(Node::is_shared) {
         // A run asks for its machines again and again.

@@ -19,6 +19,7 @@ pub(super) static KIND: PlaceKind = PlaceKind {
         let first = format!("make 'ssh -o BatchMode=yes {host} true' work first");
         Ok(vec![Machine { first, ..Machine::new(host, format!("ssh:{host}"), command(host)) }])
     },
+    all: str::to_owned,
 };
 
 /// The shell over there. ssh may ask nothing (we are not the terminal's foreground), forwards nothing, and is no master of other

@@ -29,6 +29,7 @@ pub(super) static KIND: PlaceKind = PlaceKind {
     help: "nodes of a Kubernetes cluster, each held by a job of its own: all of them, one, or those with these labels",
     read: |behind| Asked::of(behind).map(drop),
     machines,
+    all: |behind| Asked::of(behind).map_or_else(|_| behind.to_owned(), |asked| asked.one("all").to_string()),
 };
 
 fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {

@@ -6,6 +6,7 @@
 
 use std::io::{IsTerminal, stdin};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use data_encoding::BASE64;
@@ -50,8 +51,11 @@ pub(super) fn logged_in(user: AuthInfo, patience: Duration) -> Result<AuthInfo, 
 }
 
 fn run(plugin: &ExecConfig, patience: Duration) -> Result<Vec<u8>, String> {
-    // Whoever holds a node has no terminal: then it may still know us from before.
-    let asks = plugin.interactive_mode != Some(ExecInteractiveMode::Never) && stdin().is_terminal();
+    // Whoever holds a node has no terminal, and two at once would read each other's answers: then it may still know us from before.
+    static TERMINAL: Mutex<()> = Mutex::new(());
+    let alone = TERMINAL.try_lock();
+    let may_ask = plugin.interactive_mode != Some(ExecInteractiveMode::Never);
+    let asks = may_ask && alone.is_ok() && stdin().is_terminal();
     let mut command = Command::new(plugin.command.as_deref().unwrap_or_default());
     command.args(plugin.args.iter().flatten()).stdout(Stdio::piped());
     for variable in plugin.env.iter().flatten() {

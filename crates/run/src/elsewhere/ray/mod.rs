@@ -33,6 +33,7 @@ pub(super) static KIND: PlaceKind = PlaceKind {
         false => Ok(()),
     },
     machines,
+    all: |behind| parts(behind).0.to_owned(),
 };
 
 /// A node as the bridge tells it.
