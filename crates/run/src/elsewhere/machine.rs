@@ -1,6 +1,8 @@
 //! A machine, how it is reached, and the kinds of places that have machines.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +54,11 @@ pub(super) trait Job: Send + Sync {
     fn standing(&self) -> Option<Standing>;
     /// Ends it.
     fn cancel(&self);
+}
+
+/// A name that no other job has: the standard library draws the keys of a hash by chance.
+pub(super) fn job_name() -> String {
+    format!("whyfaster-{:016x}", RandomState::new().hash_one(()))
 }
 
 /// How a job stands with its engine.

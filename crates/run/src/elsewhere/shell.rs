@@ -1,7 +1,7 @@
 //! What the shell of another machine is told before the program is there.
 //!
-//! It comes by standard input, and the login shell is asked for `exec /bin/sh` and nothing else, so that there is nothing that
-//! bash, csh or fish could read in their own ways. Nothing is sent before the shell has asked for it: a shell may read ahead.
+//! The login shell is told only `exec /bin/sh`, which bash, csh and fish take in the same way; all else comes by standard input. The program is sent
+//! only once the script has asked for it: a shell that reads ahead would take a part of it.
 
 /// Exit statuses: there is no room, or the program does not run there.
 pub(super) const NO_ROOM: i32 = 90;

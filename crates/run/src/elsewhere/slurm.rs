@@ -4,10 +4,8 @@
 //! whoever collects has gone, nothing has to lie on a disk that all nodes share, and each node is asked for by name and measured once. The
 //! clients of this machine are called; there is no library.
 
-use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsStr;
-use std::hash::BuildHasher;
 use std::io;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Once};
@@ -16,7 +14,7 @@ use std::time::Duration;
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::{Failure, say};
 
-use super::machine::{Job, Machine, PlaceKind, Standing};
+use super::machine::{Job, Machine, PlaceKind, Standing, job_name};
 use super::said::said_within;
 use super::shell::SHELL;
 
@@ -92,8 +90,8 @@ impl Node {
 
     fn machine(&self, partition: &str) -> Machine {
         let (part, name, cpus) = (partition.to_owned(), self.name.clone(), self.cpus.clone());
-        // A name of its own, by which the job is found before its shell says which it is. The standard library draws the keys of a hash by chance.
-        let job = Called(format!("whyfaster-{:016x}", RandomState::new().hash_one(&self.name)));
+        // By its name the job is found before its shell says which it is.
+        let job = Called(job_name());
         let called = job.0.clone();
         let machine = Machine::new(&self.name, format!("slurm:{partition}:{}", self.name), move |_| {
             srun(&called, &part, &name, &cpus)

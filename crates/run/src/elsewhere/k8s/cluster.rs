@@ -1,5 +1,5 @@
-//! The cluster's API, through the client that its own foundation keeps for Rust (<https://kube.rs>). It reads the files of `kubectl` and calls the
-//! plugins named there.
+//! The cluster's API, through the client that its own foundation keeps for Rust (<https://kube.rs>). It reads the files of `kubectl`, and `plugin`
+//! runs what is to log in by them.
 //!
 //! The client is asynchronous and who asks is not: its threads are in here, and each call blocks.
 

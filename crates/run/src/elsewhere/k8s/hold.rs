@@ -2,9 +2,7 @@
 //!
 //! It ends when whoever collects or the shell does, or by a signal. If it is killed, the pod ends by itself.
 
-use std::collections::hash_map::RandomState;
 use std::fs::File;
-use std::hash::BuildHasher;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
@@ -21,6 +19,7 @@ use super::facts::{Event, Node, Pod, Stand, Why};
 use super::fault::Fault;
 use super::job::{manifest, shell};
 use crate::elsewhere::engine::Told;
+use crate::elsewhere::machine::job_name;
 use crate::interrupts::Interrupts;
 
 /// The first word after the program's name that makes it this process; what is asked for follows.
@@ -91,7 +90,7 @@ struct Near {
     interrupts: Interrupts,
 }
 
-/// The standard input, which nobody else is to have: a plugin that logs in inherits it.
+/// The standard input, which nobody else is to have: what a child took from it would be missing over there.
 fn lifeline() -> io::Result<OwnedFd> {
     let line = io::stdin().as_fd().try_clone_to_owned()?;
     dup2_stdin(File::open("/dev/null")?)?;
@@ -127,8 +126,7 @@ fn held(asked: &Asked, near: &Near) -> Result<Ended, Ended> {
     if is_left() {
         return Err(Ended::Left);
     }
-    // The standard library draws the keys of a hash by chance.
-    let job = Job { cluster, name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)) };
+    let job = Job { cluster, name: job_name() };
     cluster.make_job(&manifest(&job.name, asked, part))?;
     let pod = running(asked, &job, near)?;
     say(&Told::Given);

@@ -28,7 +28,7 @@ pub(super) struct Login {
     pub(super) namespace: String,
 }
 
-/// Logs in, by a plugin if the files name one, which may take so long.
+/// Logs in. A plugin, if the files name one, gets this long for it.
 pub(super) async fn login(patience: Duration) -> Result<Login, Fault> {
     let mut config = config().await?;
     let (server, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());

@@ -34,7 +34,9 @@ struct Credential {
 /// The same user with what the plugin says in its place.
 pub(super) fn logged_in(user: AuthInfo, patience: Duration) -> Result<AuthInfo, String> {
     // kube takes these first.
-    let Some(plugin) = user.exec.as_ref().filter(|_| user.token.is_none() && user.token_file.is_none())
+    let password = user.username.is_some() && user.password.is_some();
+    let token = user.token.is_some() || user.token_file.is_some();
+    let Some(plugin) = user.exec.as_ref().filter(|_| user.auth_provider.is_none() && !password && !token)
     else {
         return Ok(user);
     };
@@ -147,6 +149,21 @@ mod tests {
             r#"test -z "$(cat)" && echo "$KUBERNETES_EXEC_INFO" | grep -q '"interactive":false' && echo '{"status": {"token": "t"}}'"#,
         );
         assert_eq!(asked.unwrap()["token"], "t");
+    }
+
+    #[test]
+    fn who_is_known_otherwise_is_not_asked() {
+        for known in [
+            json!({ "token": "t" }),
+            json!({ "tokenFile": "/t" }),
+            json!({ "username": "u", "password": "p" }),
+            json!({ "auth-provider": { "name": "oidc", "config": {} } }),
+        ] {
+            let mut user = serde_json::to_value(user("exit 1")).unwrap();
+            user.as_object_mut().unwrap().extend(known.as_object().unwrap().clone());
+            let user = logged_in(serde_json::from_value(user).unwrap(), Duration::from_secs(30));
+            assert!(user.unwrap().exec.is_some(), "{known}");
+        }
     }
 
     #[test]

@@ -4,10 +4,14 @@ ways between our streams and the shell's. The actor is the driver's and ends wit
 python3 -c THIS nodes|hold ADDRESS [NODE]
 """
 
+import sys
+
+# Where we run comes first for `python3 -c`, and a ray/ or json.py there is another one.
+sys.path[:] = [directory for directory in sys.path if directory]
+
 import json
 import os
 import select
-import sys
 import threading
 
 # What Ray or whatever it imports prints is no part of the answer, and its warnings of one failed try after the other are none of the reason.
