@@ -176,11 +176,15 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
 fn what_is_not_there_is_named() {
     let place = Sandbox::new();
     needs!(tool("python3"));
-    // A Python in which nothing is installed.
+    // A Python in which nothing is installed. What has the names of its modules where we run is something else.
     place.script(
         "python3",
-        "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S -I \"$@\"\n",
+        "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S \"$@\"\n",
     );
+    fs::create_dir(place.path("ray")).unwrap();
+    for module in ["json.py", "ray/__init__.py"] {
+        place.write(module, "raise SystemExit('another one')\n");
+    }
     let before = std::env::var("PATH").unwrap();
     let with = |path: String| {
         let mut command = place.whyfaster(&["fleet", "prices", "ray:127.0.0.1:6379"]);

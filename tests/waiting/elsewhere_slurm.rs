@@ -89,15 +89,35 @@ fn ctrl_c_ends_an_engine_that_is_asked() {
     let _together = together();
     let place = Sandbox::new();
     place.script("sinfo", &format!("#!/bin/sh\nexec sleep {}\n", place.marker));
+    let path = format!("{}:{}", place.file(""), std::env::var("PATH").unwrap());
     for verb in ["compare", "prices"] {
         let mut command = place.whyfaster(&[verb, "--on=slurm:p:n1", "getppid"]);
-        command.env("PATH", format!("{}:{}", place.file(""), std::env::var("PATH").unwrap()));
+        command.env("PATH", &path);
         let (terminal, child) = terminal::start(command);
         place.wait_for_sleepers(1);
         let (code, shown) = terminal::press_ctrl_c(terminal, child);
         assert_eq!(code, None, "no signal ended it: {shown}");
         place.assert_clean();
     }
+    // It does not answer any more when it is asked again.
+    place.script(
+        "sinfo",
+        &format!(
+            "#!/bin/sh\ntest -e asked && exec sleep {}\ntouch asked; echo 'n1|idle|2|NO|'\n",
+            place.marker
+        ),
+    );
+    for client in ["srun", "squeue", "scancel"] {
+        place.script(client, "#!/bin/sh\nexit 1\n");
+    }
+    let mut command = place.whyfaster(&["compare", "--on=slurm:p:n1", "true"]);
+    command.env("PATH", path);
+    let running = place.begin(command);
+    place.wait_for_sleepers(1);
+    kill(running.pid(), Signal::INT);
+    running.wait().expect(130, &["n1: once more, because", "nothing came home"]);
+    place.end_sleepers();
+    place.assert_clean();
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -22,6 +24,9 @@ use crate::launcher::raise_files_limit;
 
 /// How many times a machine is asked for in all, where its engine takes it away again (it was preempted, or its node broke).
 const TRIES: u32 = 3;
+
+/// How often is looked whether all is to stop, while an engine is asked.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What happened to a machine, by its place in the list.
 #[derive(Debug)]
@@ -88,7 +93,7 @@ pub fn collect(
     let met = Mutex::new(met);
     let (send, receive) = channel();
     let mut tally = Tally { waiting: machines.len(), ..Tally::default() };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for waker in wakers {
             let (send, stop, turns, met) = (send.clone(), stop.as_fd(), &turns, &met);
             scope.spawn(move || {
@@ -153,11 +158,27 @@ fn one(
         match visit(&machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), (stop, files)) {
             Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
                 tell(News::Again(at, trouble));
-                machine = if is_stopped(stop) { machine } else { place::as_it_is_now(machine) };
+                machine = as_it_is_now(machine, stop);
             }
             ended => return tell(News::Ended(at, ended)),
         }
     }
+}
+
+/// The machine as its engine tells of it now, unless all is to stop meanwhile.
+fn as_it_is_now(machine: Machine, stop: BorrowedFd<'_>) -> Machine {
+    let (send, receive) = channel();
+    let asked = machine.clone();
+    // Nothing interrupts it.
+    thread::spawn(move || send.send(place::as_it_is_now(asked)));
+    while !is_stopped(stop) {
+        match receive.recv_timeout(LOOK) {
+            Ok(now) => return now,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    machine
 }
 
 /// The next machine, unless all is to stop.
