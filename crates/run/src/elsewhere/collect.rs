@@ -170,7 +170,10 @@ fn as_it_is_now(machine: Machine, stop: BorrowedFd<'_>) -> Machine {
     let (send, receive) = channel();
     let asked = machine.clone();
     // Nothing interrupts it.
-    thread::spawn(move || send.send(place::as_it_is_now(asked)));
+    thread::spawn(move || {
+        // Nobody may wait any more.
+        let _ = send.send(place::as_it_is_now(asked));
+    });
     while !is_stopped(stop) {
         match receive.recv_timeout(LOOK) {
             Ok(now) => return now,
