@@ -26,15 +26,10 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
             "no trace of {} that could explain it: of its {runs} observed runs none has a critical path",
             called.of(of)
         ),
-        Refusal::Lossy { of, lossy, all: true } => {
+        Refusal::Lossy { of, lossy, all } => {
+            let traces = if *all { format!("all {lossy} traces") } else { "most traces".to_owned() };
             format!(
-                "all {lossy} traces of {} lost records: its events came faster than they could be read",
-                called.of(of)
-            )
-        }
-        Refusal::Lossy { of, all: false, .. } => {
-            format!(
-                "most traces of {} lost records: its events came faster than they could be read",
+                "{traces} of {} lost records: its events came faster than they could be read",
                 called.of(of)
             )
         }
