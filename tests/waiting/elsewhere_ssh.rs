@@ -141,6 +141,23 @@ fn the_one_machine_of_on_answers_as_this_one_would() {
     network.assert_clean();
 }
 
+/// What `--setup` starts, and what a command leaves that may leave something.
+#[test]
+fn what_a_verb_leaves_over_there_is_ended_and_its_record_comes_home() {
+    let mut network = needs!(Network::new());
+    let _together = together();
+    network.machine("alpha", "/bin/sh", "");
+    let server = format!("setsid sleep {} > log 2>&1 &", network.place.marker);
+    let few = ["--runs=3", "--why=no", "--no-check-output"];
+    let on = ["compare", "--on=ssh:alpha", "--setup", &server, "--record=on.json", "-N", "true", "true"];
+    network.run(&[&on[..], &few].concat()).expect(0, &[]);
+    network.place.record("on.json");
+    network.assert_clean();
+    let fleet = ["fleet", "compare", "ssh:alpha", "--to=runs", "--limit=60s", "--", "--keep-daemons"];
+    network.run(&[&fleet[..], &few, &[&server, "true"]].concat()).expect(0, &["alpha: done"]);
+    network.assert_clean();
+}
+
 #[test]
 fn whatever_ends_a_run_leaves_nothing_over_there() {
     let mut network = needs!(Network::new());

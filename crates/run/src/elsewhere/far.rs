@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::message::{LONGEST, Message, Request, Sent, beat, digest};
 use crate::interrupts::Interrupts;
-use crate::launcher::keeper::Orphaned;
+use crate::launcher::keeper::{Left, Orphaned};
 use crate::probe::group::Group;
 
 /// The first word after the program's name that makes it the far side; its directory follows.
@@ -118,7 +118,7 @@ fn follow(
 ) -> Result<i32, Gone> {
     let mut command = Command::new(directory.join("whyfaster"));
     command.arg(THERE).arg(record).args(&request.words).current_dir(work);
-    let mut verb = Group::kept(&command, Orphaned::Told, GRACE, |it| {
+    let mut verb = Group::kept(&command, Orphaned::Told, Left::Ended, GRACE, |it| {
         it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     })?;
     let said: OwnedFd = verb.child.stderr.take().ok_or(Gone::Cut)?.into();

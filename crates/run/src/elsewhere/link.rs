@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::launcher::keeper::Orphaned;
+use crate::launcher::keeper::{Left, Orphaned};
 use crate::probe::group::Group;
 
 /// How long it gets to end by itself before it is told to, and then before it is killed. Its keeper needs some of that to end what does not listen.
@@ -94,7 +94,7 @@ pub(super) struct Link {
 impl Link {
     /// Starts the program, with a limit on open files of its own if ours is another one: srun passes it on to what it runs.
     pub(super) fn open(command: &Command, files: Option<Rlimit>) -> io::Result<Self> {
-        let mut group = Group::kept(command, Orphaned::InputClosed, GRACE, |it| {
+        let mut group = Group::kept(command, Orphaned::InputClosed, Left::Awaited, GRACE, |it| {
             it.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let limited = move || files.map_or(Ok(()), |files| Ok(setrlimit(Resource::Nofile, files)?));
             // SAFETY: a system call between fork and exec.

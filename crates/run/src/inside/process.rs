@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::super::interrupts::Interrupts;
-use super::super::launcher::keeper::Orphaned;
+use super::super::launcher::keeper::{Left, Orphaned};
 use super::super::probe::group::Group;
 use super::super::probe::site::Take;
 use super::super::probe::worker::Ended;
@@ -297,7 +297,7 @@ type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
 
 /// Starts it so that it goes when we do, with all that it starts.
 fn begin(command: &Command, what: &str) -> Result<Group, Failure> {
-    let started = Group::kept(command, Orphaned::Told, GRACE, |keeper| {
+    let started = Group::kept(command, Orphaned::Told, Left::Awaited, GRACE, |keeper| {
         keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     });
     started.map_err(|error| {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::interrupts::Interrupts;
-use super::super::launcher::keeper::Orphaned;
+use super::super::launcher::keeper::{Left, Orphaned};
 use super::super::probe::group::Group;
 use super::super::protocol::RunAs;
 use whyfaster_words::clean::clean;
@@ -44,7 +44,7 @@ impl Client {
     pub(super) fn start(command: &Command, log: &Path, user: Option<&RunAs>) -> Result<Self, String> {
         let started = || -> io::Result<Self> {
             let errors = File::create(log)?;
-            let mut group = Group::kept(command, Orphaned::InputClosed, GRACE, |keeper| {
+            let mut group = Group::kept(command, Orphaned::InputClosed, Left::Awaited, GRACE, |keeper| {
                 keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::from(errors));
                 if let Some(user) = user.cloned() {
                     user.dress(keeper);

@@ -52,16 +52,37 @@ impl Orphaned {
     }
 }
 
+/// What becomes of what a program leaves at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It may do the program's work, and is waited for.
+    Awaited,
+    /// It is ended.
+    Ended,
+}
+
+impl Left {
+    const ALL: [Self; 2] = [Self::Awaited, Self::Ended];
+
+    /// Among the words of the keeper's command line.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Awaited => "awaited",
+            Self::Ended => "ended",
+        }
+    }
+}
+
 /// How a program that is kept began: nothing comes, or the number of the error.
 #[derive(Debug)]
 pub(crate) struct Began(File);
 
 /// The same command below a keeper, and where it tells how that began. Both are to be read after the spawn.
-pub(crate) fn kept(command: &Command, orphaned: Orphaned) -> io::Result<(Command, Began)> {
+pub(crate) fn kept(command: &Command, orphaned: Orphaned, left: Left) -> io::Result<(Command, Began)> {
     let (tell, told) = pipe_with(PipeFlags::CLOEXEC).map(|(read, write)| (write, read))?;
     let mut keeper = Command::new("/proc/self/exe");
     keeper.arg(VERB).arg(getpid().as_raw_nonzero().to_string()).arg(tell.as_raw_fd().to_string());
-    keeper.arg(orphaned.word());
+    keeper.arg(orphaned.word()).arg(left.word());
     keeper.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -93,14 +114,18 @@ impl Began {
 pub fn main() -> ExitCode {
     let signals = Signals::block(false);
     let mut words = std::env::args_os().skip(2);
-    let (Some(parent), Some(tell), Some(orphaned), Some(program)) =
-        (number(words.next()), number(words.next()), orphaned(words.next()), words.next())
-    else {
+    let (Some(parent), Some(tell), Some(orphaned), Some(left), Some(program)) = (
+        number(words.next()),
+        number(words.next()),
+        one_of(Orphaned::ALL, Orphaned::word, words.next()),
+        one_of(Left::ALL, Left::word, words.next()),
+        words.next(),
+    ) else {
         return ExitCode::FAILURE;
     };
     let mut command = Command::new(program);
     command.args(words);
-    match keep(&signals, parent, tell, orphaned, command) {
+    match keep(&signals, parent, tell, (orphaned, left), command) {
         Some(status) => end_as(status),
         None => ExitCode::FAILURE,
     }
@@ -110,9 +135,9 @@ fn number(word: Option<OsString>) -> Option<i32> {
     word?.to_str()?.parse().ok()
 }
 
-fn orphaned(word: Option<OsString>) -> Option<Orphaned> {
+fn one_of<T: Copy>(all: [T; 2], named: fn(T) -> &'static str, word: Option<OsString>) -> Option<T> {
     let word = word?;
-    Orphaned::ALL.into_iter().find(|it| word == it.word())
+    all.into_iter().find(|it| word == named(*it))
 }
 
 /// What the program ended with, if it ran and ended by itself.
@@ -120,7 +145,7 @@ fn keep(
     signals: &Signals,
     parent: i32,
     tell: RawFd,
-    orphaned: Orphaned,
+    (orphaned, left): (Orphaned, Left),
     mut command: Command,
 ) -> Option<i32> {
     // SAFETY: who started us left this descriptor open for us and nobody else.
@@ -151,8 +176,11 @@ fn keep(
     };
     drop(tell);
     let mut status = None;
-    // It may leave others that do its work.
     while !reaped(child, &mut status) {
+        if status.is_some() && left == Left::Ended {
+            end_what_is_left(signals, child, &mut status);
+            break;
+        }
         if signals.wait(None) == Woken::Stop {
             if orphaned == Orphaned::InputClosed && parent_died(signals) {
                 wait_for_all(signals, child, &mut status, BY_ITSELF);

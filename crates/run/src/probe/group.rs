@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::launcher::keeper::{self, Orphaned};
+use crate::launcher::keeper::{self, Left, Orphaned};
 
 /// The child. Dropping it ends the group.
 #[derive(Debug)]
@@ -31,10 +31,11 @@ impl Group {
     pub(crate) fn kept(
         command: &Command,
         orphaned: Orphaned,
+        left: Left,
         grace: Duration,
         streams: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
-        let (mut keeper, began) = keeper::kept(command, orphaned)?;
+        let (mut keeper, began) = keeper::kept(command, orphaned, left)?;
         streams(&mut keeper);
         let group = Self::start(&mut keeper, grace)?;
         drop(keeper);
