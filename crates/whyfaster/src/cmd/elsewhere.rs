@@ -22,7 +22,7 @@ use whyfaster_words::visit;
 use super::results;
 use super::saver::Saver;
 use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, SaveArgs, ViewArgs};
-use crate::cli::{self, Outputs, Save, Verb};
+use crate::cli::{self, Args, Outputs, Save, Verb};
 
 /// Without a sign for so long, the one machine of `--on` counts as gone.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -333,16 +333,36 @@ fn failure(machine: &Machine, trouble: &Trouble) -> Failure {
     Failure::new(exit, format!("{}: {}", machine.asked, visit::trouble(trouble)), hint)
 }
 
-/// The words of this process from the verb on: over there the same are read.
+/// The words of this process from the verb on: over there the same are read, but for the store.
 fn own_words(verb: &str) -> Result<Vec<String>, Failure> {
     let words = std::env::args_os().skip(1).map(|word| word.into_string());
     let words = words.collect::<Result<Vec<String>, _>>();
-    words.ok().filter(|words| words.first().is_some_and(|it| it == verb)).ok_or_else(|| {
+    let words = words.ok().filter(|words| words.first().is_some_and(|it| it == verb));
+    words.and_then(without_store).ok_or_else(|| {
         Failure::usage(
             "--on: the words are not text, or not those of this verb",
             format!("whyfaster {verb} --on PLACE ..."),
         )
     })
+}
+
+/// The same words without `--store`: its address may hold a password, and everybody over there may read the words of a process.
+fn without_store(mut words: Vec<String>) -> Option<Vec<String>> {
+    let saved = match read(&words).ok()?.verb? {
+        Verb::Compare(args) => args.output.keep.saved,
+        Verb::Prices(args) => args.keep.saved,
+        _ => return Some(words),
+    };
+    let Some(store) = saved.store else { return Some(words) };
+    let joined = format!("--store={store}");
+    let at = words.iter().position(|it| *it == joined || it == "--store")?;
+    let several = if words[at] == joined { 1 } else { 2 };
+    words.drain(at..at + several);
+    Some(words)
+}
+
+fn read(words: &[String]) -> Result<Args, clap::Error> {
+    cli::parse(["whyfaster".to_owned()].into_iter().chain(words.iter().cloned()))
 }
 
 /// `--send` and `--binary` are for another machine.
@@ -359,8 +379,7 @@ pub(super) fn check_alone(args: &OnArgs) -> Result<(), Failure> {
 /// Whether they are words of a verb that can be asked of many machines.
 fn check_words(words: &[String]) -> Result<(), Failure> {
     let verb = words.first().map_or("", String::as_str);
-    let read = cli::parse(["whyfaster".to_owned()].into_iter().chain(words.iter().cloned()));
-    let read = read.map_err(|answer| {
+    let read = read(words).map_err(|answer| {
         let message = format!("behind '--' stands what 'whyfaster {verb}' does not read: {}", said(&answer));
         Failure::usage(
             message,
@@ -421,4 +440,23 @@ pub(super) fn said(answer: &clap::Error) -> String {
     let text = answer.render().to_string();
     let first = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim);
     first.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_named_to_nobody_else() {
+        let of = |words: &[&str]| without_store(words.iter().map(|it| (*it).to_owned()).collect()).unwrap();
+        let rest = ["compare", "--save", "--runs=3", "a", "b"];
+        let (store, value) = ("--store=postgres://u:s3cr3t@h/d", "postgres://u:s3cr3t@h/d");
+        assert_eq!(of(&["compare", "--save", store, "--runs=3", "a", "b"]), rest);
+        assert_eq!(of(&["compare", "--save", "--runs=3", "a", "b", "--store", value]), rest);
+        assert_eq!(of(&["prices", "--store", value, "--save", "--quick"]), ["prices", "--save", "--quick"]);
+        // What stands behind '--' is a command.
+        let commands = ["compare", "--save", "--", "a", store];
+        assert_eq!(of(&commands), commands);
+        assert_eq!(of(&[&["compare", store], &commands[1..]].concat()), commands);
+    }
 }
