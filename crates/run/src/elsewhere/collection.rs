@@ -58,9 +58,9 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// The file as it is now.
+    /// The file as it is now, by the name under which it goes: that of a link, not of what it leads to.
     pub fn of(file: &Path) -> Result<Self, Failure> {
-        let seen = fs::canonicalize(file).and_then(|path| Ok((fs::metadata(&path)?, path)));
+        let seen = std::path::absolute(file).and_then(|path| Ok((fs::metadata(&path)?, path)));
         let (about, path) = seen.map_err(|error| {
             Failure::usage(
                 format!("cannot read '{}': {error}", file.display()),
@@ -292,6 +292,17 @@ mod tests {
         assert!(
             Collection::create(&directory, wanted()).unwrap_err().message.contains("holds a run already")
         );
+    }
+
+    #[test]
+    fn a_link_keeps_its_name() {
+        let place = tempfile::tempdir().unwrap();
+        let link = place.path().join("in.txt");
+        fs::write(place.path().join("v2.txt"), "12").unwrap();
+        std::os::unix::fs::symlink("v2.txt", &link).unwrap();
+        let gone = Gone::of(&link).unwrap();
+        assert_eq!((&gone.file, gone.bytes), (&link, 2));
+        assert!(Gone::of(&place.path().join("none")).unwrap_err().message.contains("cannot read"));
     }
 
     #[test]

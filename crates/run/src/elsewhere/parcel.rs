@@ -42,7 +42,7 @@ impl FromStr for Binary {
         if machine.is_empty() || file.is_empty() {
             return Err("it is ARCH=FILE, such as aarch64=./whyfaster-arm64".to_owned());
         }
-        Ok(Self { machine: machine.to_owned(), file: file.into() })
+        Ok(Self { machine: instruction_set(machine).to_owned(), file: file.into() })
     }
 }
 
@@ -99,7 +99,7 @@ impl Load {
 
     /// The program for a machine.
     pub(super) fn program(&self, machine: &str) -> Option<&Program> {
-        self.programs.get(if machine == "arm64" { "aarch64" } else { machine })
+        self.programs.get(instruction_set(machine))
     }
 
     /// The files, opened, and what is said of each.
@@ -111,6 +111,11 @@ impl Load {
         };
         self.files.iter().map(sent).collect::<Result<_, String>>().map_err(|why| Trouble::NotSent { why })
     }
+}
+
+/// Who does not call it as Linux does calls it `arm64`.
+fn instruction_set(machine: &str) -> &str {
+    if machine == "arm64" { "aarch64" } else { machine }
 }
 
 fn name(file: &Path) -> Result<String, Failure> {
@@ -145,6 +150,9 @@ mod tests {
         let binary: Binary = format!("vax={}", file.display()).parse().unwrap();
         let load = Load::of(&[binary], &[]).unwrap();
         assert_eq!(&*load.program("vax").unwrap().bytes, b"bytes");
+        let binary = format!("arm64={}", file.display()).parse().unwrap();
+        let load = Load::of(&[binary], &[]).unwrap();
+        assert!(load.program("aarch64").is_some() && load.program("arm64").is_some());
         assert!("vax".parse::<Binary>().is_err() && "=x".parse::<Binary>().is_err());
     }
 
