@@ -39,6 +39,9 @@ fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
         assert_eq!(list(&record["batches"]).len(), 6);
     }
     network.assert_clean();
+    // One command is compared with nothing, and its records are shown.
+    let one = ["fleet", "compare", "ssh:alpha", "ssh:beta", "--to=one", "--", "--runs=3", "--why=no", "true"];
+    network.run(&one).expect(0, &["2 of 2 machines", "one machine's: whyfaster show 'one/alpha.json'"]);
     // Who is done is not measured again.
     let ran = network.run(&["fleet", "resume", "runs"]);
     ran.expect(0, &["compare on 0 machines", "3 of 3 machines gave a record"]);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use whyfaster_core::fleet::visit::{Tally, Trouble};
+use whyfaster_core::price::Unit;
 use whyfaster_host::Finding;
 use whyfaster_render::visits::{Visits, doctors};
 use whyfaster_run::elsewhere::{
@@ -162,7 +163,7 @@ fn visited(
         say(&format!("the rest: whyfaster fleet resume '{}'", directory.display()));
     }
     if interrupts.interrupted() {
-        if home.len() > 1 && matches!(verb, "compare" | "prices") {
+        if compared(verb, &collection, &home) {
             say(&format!("what is home: whyfaster fleet report '{}'", directory.display()));
         }
         return Ok(Visited { fleet: Vec::new(), exit: Exit::Interrupted });
@@ -234,7 +235,7 @@ fn reported(
             let found = found.collect::<anyhow::Result<Vec<_>>>()?;
             store::to_stdout(doctors(&found, look).as_bytes())?;
         }
-        ("compare" | "prices", [_, _, ..]) => {
+        (_, home) if compared(verb, collection, home) => {
             return Ok(home.iter().map(|name| collection.file(name)).collect());
         }
         (_, [one, ..]) => {
@@ -242,6 +243,16 @@ fn reported(
         }
     }
     Ok(Vec::new())
+}
+
+/// Whether a report of a fleet is made of what is home. All were asked the same, so one tells; what cannot be read the report names.
+fn compared(verb: &str, collection: &Collection, home: &[String]) -> bool {
+    let ("compare" | "prices", [one, _, ..]) = (verb, home) else { return false };
+    !store::read_recorded(&collection.file(one)).is_ok_and(|recorded| match recorded {
+        Recorded::Comparison(record) => record.plan.alternatives.len() < 2,
+        Recorded::Prices(list) => list.unit != Unit::Nanoseconds,
+        Recorded::Trace(_) => true,
+    })
 }
 
 /// The part of what `doctor` says that is summed up.
