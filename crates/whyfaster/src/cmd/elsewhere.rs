@@ -1,6 +1,8 @@
 //! Measuring on other machines: `fleet compare`, `prices`, `trace`, `doctor` and `resume`, and `--on` of the verbs that measure on one.
 
-use std::io::{IsTerminal, stderr};
+use std::fs;
+use std::io::{self, IsTerminal, stderr};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,11 +56,13 @@ pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<V
     if machines.is_empty() {
         return Err(Failure::usage("the places name no machine", "name a host: ssh:HOST").into());
     }
-    let directory = args.to.clone().unwrap_or_else(new_directory);
     // Before the store is opened: a client of a server has threads, and those that were there before take no part in this.
     let interrupts = Interrupts::take_over()?;
     let opened = opened(verb, &args.save)?;
     wanted.saved = opened.is_some();
+    let now = jiff::Zoned::now();
+    let directory =
+        args.to.clone().unwrap_or_else(|| new_directory(&now.strftime("fleet-%Y%m%d-%H%M%S").to_string()));
     let collection = Collection::create(&directory, wanted.clone())?;
     visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
@@ -98,8 +102,14 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
 
-fn new_directory() -> PathBuf {
-    PathBuf::from(jiff::Zoned::now().strftime("fleet-%Y%m%d-%H%M%S").to_string())
+/// Makes a directory of this name, or with a number behind it: another run may begin in the same second.
+fn new_directory(name: &str) -> PathBuf {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = iter::once(name.to_owned()).chain(numbered).map(PathBuf::from);
+    let taken =
+        |it: &PathBuf| fs::create_dir(it).is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists);
+    // Why another one cannot be made is told when the run is written there.
+    names.find(|it| !taken(it)).unwrap_or_default()
 }
 
 /// Visits the machines, tells how that goes, and reports what came home.
@@ -469,5 +479,14 @@ mod tests {
         let commands = ["compare", "--save", "--", "a", store];
         assert_eq!(of(&commands), commands);
         assert_eq!(of(&[&["compare", store], &commands[1..]].concat()), commands);
+    }
+
+    #[test]
+    fn two_runs_that_begin_in_one_second_have_two_directories() {
+        let place = tempfile::tempdir().unwrap();
+        let name = place.path().join("fleet-1").to_str().unwrap().to_owned();
+        let made = [(); 3].map(|()| new_directory(&name));
+        assert_eq!(made, ["", "-2", "-3"].map(|it| PathBuf::from(format!("{name}{it}"))));
+        assert!(made.iter().all(|it| it.is_dir()));
     }
 }
