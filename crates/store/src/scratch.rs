@@ -9,8 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 use std::{env, fs, io};
 
-use rustix::fs::FlockOperation;
 use tempfile::TempDir;
+
+use super::hold::{Held, hold};
 
 /// A name is `whyfaster-KIND-`, so many letters and digits by chance, and this at the end.
 const PREFIX: &str = "whyfaster-";
@@ -37,7 +38,8 @@ impl Scratch {
         let mut make = tempfile::Builder::new();
         make.prefix(&prefix).suffix(SUFFIX).rand_bytes(CHANCE).permissions(Permissions::from_mode(0o700));
         let dir = make.tempdir_in(below)?;
-        let held = held(dir.path())?;
+        // Without locks it is only never swept.
+        let (held, _) = held(dir.path())?;
         Ok(Self { dir, _held: held })
     }
 
@@ -47,11 +49,11 @@ impl Scratch {
     }
 }
 
-/// Takes a directory for this process, until the file is closed or the process dies.
-fn held(directory: &Path) -> io::Result<fs::File> {
+/// Takes a directory for this process, until the file is closed or the process dies; whose it is.
+fn held(directory: &Path) -> io::Result<(fs::File, Held)> {
     let file = fs::File::open(directory)?;
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(file)
+    let held = hold(&file)?;
+    Ok((file, held))
 }
 
 /// Removes the directories of runs that were killed. One that looks unused may be in use: a run mounts over it where only it
@@ -63,7 +65,7 @@ fn sweep(below: &Path) {
         let about = entry.metadata().ok().filter(|it| it.is_dir() && it.uid() == mine)?;
         let age = about.modified().ok()?.elapsed().ok()?;
         if is_ours(&entry.file_name().to_string_lossy()) && age > JUST_MADE {
-            held(&entry.path()).ok()
+            held(&entry.path()).ok().filter(|(_, held)| *held == Held::Ours)
         } else {
             None
         }
@@ -129,7 +131,7 @@ mod tests {
         let scratch = Scratch::make("inside").unwrap();
         let name = scratch.path().file_name().unwrap().to_string_lossy().into_owned();
         assert!(is_ours(&name), "{name}");
-        assert!(held(scratch.path()).is_err(), "nobody holds it");
+        assert_eq!(held(scratch.path()).unwrap().1, Held::Others, "nobody holds it");
         assert_eq!(fs::metadata(scratch.path()).unwrap().mode() & 0o777, 0o700);
     }
 }

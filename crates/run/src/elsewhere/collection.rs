@@ -10,11 +10,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_store as store;
-use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_store::Held;
+use whyfaster_words::exit::{Exit, Failure, say};
 
 use super::collect::Met;
 
@@ -116,14 +116,15 @@ impl Collection {
             ),
             _ => cannot(error),
         })?;
-        hold(&journal, directory)?;
-        let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
-        collection.write(&wanted).map_err(|error| {
-            // Half a line would be a run that neither begins nor is taken up.
+        let begun = hold(&journal, directory).and_then(|()| {
+            let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
+            collection.write(&wanted).map_err(cannot)?;
+            Ok(collection)
+        });
+        begun.inspect_err(|_| {
+            // An empty file or half a line would be a run that neither begins nor is taken up.
             let _ = fs::remove_file(&path);
-            cannot(error)
-        })?;
-        Ok(collection)
+        })
     }
 
     /// Opens one again.
@@ -241,13 +242,20 @@ fn file_of(directory: &Path, machine: &str) -> PathBuf {
 
 /// Two runs that collect into one directory would count twice.
 fn hold(journal: &File, directory: &Path) -> Result<(), Failure> {
-    rustix::fs::flock(journal, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-        Failure::new(
-            Exit::Error,
-            format!("another run collects into '{}' ({error})", directory.display()),
+    let shown = directory.display();
+    let (message, hint) = match store::hold(journal) {
+        Ok(Held::Ours) => return Ok(()),
+        Ok(Held::NoLocks) => {
+            say(&format!("'{shown}': its file system has no locks: see that no other run collects into it"));
+            return Ok(());
+        }
+        Ok(Held::Others) => (
+            format!("another run collects into '{shown}'"),
             "wait for its end, or name another directory with --to",
-        )
-    })
+        ),
+        Err(error) => (format!("'{shown}' cannot be locked: {error}"), "name another directory with --to"),
+    };
+    Err(Failure::new(Exit::Error, message, hint))
 }
 
 #[cfg(test)]
