@@ -232,6 +232,27 @@ fn session_above(mut pid: i32, session: &dyn Fn(&[String]) -> bool) -> Option<i3
     None
 }
 
+/// More words than a kernel takes, as nobody can write them here.
+#[test]
+fn a_verb_that_cannot_be_started_says_why() {
+    let mut network = needs!(Network::new());
+    let _together = together();
+    network.machine("alpha", "/bin/sh", "");
+    network
+        .run(&["fleet", "compare", "ssh:alpha", "--to=runs", "--", "exit 7"])
+        .expect(1, &["exit status 5"]);
+    let asked = network.place.read("runs/fleet.run");
+    network.place.write("runs/fleet.run", asked.replace("exit 7", &"x".repeat(200_000)));
+    network.run(&["fleet", "resume", "runs"]).expect(
+        1,
+        &[
+            "alpha: the program that was copied there does not run",
+            "cannot be started: Argument list too long",
+        ],
+    );
+    network.assert_clean();
+}
+
 #[test]
 fn each_failure_has_its_reason_and_holds_no_other_machine() {
     let mut network = needs!(Network::new());

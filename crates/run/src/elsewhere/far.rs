@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use whyfaster_words::exit;
+
 use super::message::{LONGEST, Message, Request, Sent, beat, digest};
+use super::shell::NOT_RUN;
 use crate::interrupts::Interrupts;
 use crate::launcher::keeper::{Left, Orphaned};
 use crate::probe::group::Group;
@@ -40,6 +43,8 @@ enum Gone {
     Cut,
     /// This was said to the other side.
     Refused(Message),
+    /// The verb could not be started.
+    NotStarted(io::Error),
 }
 
 impl From<io::Error> for Gone {
@@ -60,6 +65,10 @@ pub fn main() -> ExitCode {
             let _ = say(&message);
             ExitCode::SUCCESS
         }
+        Err(Gone::NotStarted(error)) => {
+            exit::say(&format!("whyfaster-far: the verb cannot be started: {error}"));
+            ExitCode::from(NOT_RUN as u8)
+        }
         Err(Gone::Cut) => ExitCode::FAILURE,
     }
 }
@@ -78,9 +87,10 @@ fn serve(directory: &Path) -> Result<(), Gone> {
         line.file(&work, sent)?;
     }
     let _alone = alone()?;
-    say(&Message::Begun)?;
     let record = directory.join("record");
-    let status = follow(&request, directory, &work, &record, &mut line)?;
+    let verb = start(&request.words, directory, &work, &record).map_err(Gone::NotStarted)?;
+    say(&Message::Begun)?;
+    let status = follow(verb, request.silence_ms, &mut line)?;
     let bytes = fs::read(&record).unwrap_or_default();
     say(&Message::Ended { status, bytes: bytes.len() as u64 })?;
     let mut out = io::stdout().lock();
@@ -108,23 +118,20 @@ fn say(message: &Message) -> io::Result<()> {
     out.flush()
 }
 
-/// Runs the verb; its exit status. When this returns, nothing of it runs.
-fn follow(
-    request: &Request,
-    directory: &Path,
-    work: &Path,
-    record: &Path,
-    line: &mut Lifeline<'_>,
-) -> Result<i32, Gone> {
+fn start(words: &[String], directory: &Path, work: &Path, record: &Path) -> io::Result<Group> {
     let mut command = Command::new(directory.join("whyfaster"));
-    command.arg(THERE).arg(record).args(&request.words).current_dir(work);
-    let mut verb = Group::kept(&command, Orphaned::Told, Left::Ended, GRACE, |it| {
+    command.arg(THERE).arg(record).args(words).current_dir(work);
+    Group::kept(&command, Orphaned::Told, Left::Ended, GRACE, |it| {
         it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    })?;
+    })
+}
+
+/// Waits for the verb's end; its exit status. When this returns, nothing of it runs.
+fn follow(mut verb: Group, silence_ms: u64, line: &mut Lifeline<'_>) -> Result<i32, Gone> {
     let said: OwnedFd = verb.child.stderr.take().ok_or(Gone::Cut)?.into();
     rustix::io::ioctl_fionbio(&said, true).map_err(io::Error::from)?;
     let mut said = Said { file: said.into(), buffer: Vec::new(), left: PASSED_ON };
-    let every = Duration::from_millis(beat(request.silence_ms));
+    let every = Duration::from_millis(beat(silence_ms));
     let mut next = Instant::now() + every;
     // Its keeper holds its standard error until nothing of it is left.
     loop {
