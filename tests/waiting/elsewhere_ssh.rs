@@ -178,11 +178,6 @@ fn whatever_ends_a_run_leaves_nothing_over_there() {
     let ssh =
         |words: &[String]| words.first().is_some_and(|it| it == "/usr/bin/ssh") && words.contains(&conf);
     let session = |words: &[String]| words.first().is_some_and(|it| it.starts_with("sshd: root@notty"));
-    let directory = network.place.file("far");
-    let far = |words: &[String]| {
-        let far = words.get(1).is_some_and(|it| it == "__far");
-        far && words.get(2).is_some_and(|it| it.starts_with(&directory))
-    };
     for (at, ends) in ["ssh", "session", "far", "near", "interrupt"].into_iter().enumerate() {
         let to = format!("--to=runs{at}");
         let running = network.start(&[
@@ -200,7 +195,7 @@ fn whatever_ends_a_run_leaves_nothing_over_there() {
         let victim = match ends {
             "ssh" => network.find(ssh),
             "session" => network.far().into_iter().find_map(|pid| session_above(pid, &session)),
-            "far" => network.find(far),
+            "far" => far_side(&network),
             _ => Some(running.pid()),
         };
         let signal = if ends == "interrupt" { Signal::INT } else { Signal::KILL };
@@ -219,6 +214,15 @@ fn whatever_ends_a_run_leaves_nothing_over_there() {
     }
 }
 
+/// The far side on a machine of this network.
+fn far_side(network: &Network) -> Option<i32> {
+    let directory = network.place.file("far");
+    network.find(|words| {
+        words.get(1).is_some_and(|it| it == "__far")
+            && words.get(2).is_some_and(|it| it.starts_with(&directory))
+    })
+}
+
 /// The process above this one that is a session of sshd.
 fn session_above(mut pid: i32, session: &dyn Fn(&[String]) -> bool) -> Option<i32> {
     while pid > 1 {
@@ -230,6 +234,25 @@ fn session_above(mut pid: i32, session: &dyn Fn(&[String]) -> bool) -> Option<i3
         pid = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
     }
     None
+}
+
+/// As Go's cache of modules and some archives are.
+#[test]
+fn directories_that_nobody_may_write_in_go_too() {
+    let mut network = needs!(Network::new());
+    let _together = together();
+    network.machine("alpha", "/bin/sh", "");
+    let closed = "mkdir -p cache/module && touch cache/module/file && chmod -R a-w cache";
+    let quick = ["--setup", closed, "--runs=3", "--why=no", "--no-check-output", "-N"];
+    network.run(&[&["compare", "--on=ssh:alpha", "true", "true"], &quick[..]].concat()).expect(0, &[]);
+    network.assert_clean();
+    // The far side is killed, and the shell above it clears up.
+    let long = format!("sleep {}", network.place.marker);
+    let running = network.start(&[&["compare", "--on=ssh:alpha", &long], &quick[..]].concat());
+    network.place.wait_for_sleepers(1);
+    kill(far_side(&network).unwrap(), Signal::KILL);
+    running.wait().expect(1, &["the connection ended while it measured"]);
+    network.assert_clean();
 }
 
 /// More words than a kernel takes, as nobody can write them here.

@@ -4,11 +4,11 @@
 //! signs stop coming). Above this process a shell waits for it and takes the directory away even if this process is killed.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -57,8 +57,7 @@ impl From<io::Error> for Gone {
 pub fn main() -> ExitCode {
     let Some(directory) = env::args_os().nth(2).map(PathBuf::from) else { return ExitCode::FAILURE };
     let ended = serve(&directory);
-    // The shell above does it too, if it lives.
-    let _ = fs::remove_dir_all(&directory);
+    remove(&directory);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Gone::Refused(message)) => {
@@ -70,6 +69,24 @@ pub fn main() -> ExitCode {
             ExitCode::from(NOT_RUN as u8)
         }
         Err(Gone::Cut) => ExitCode::FAILURE,
+    }
+}
+
+/// Takes the directory away. The shell above does it too, if it lives.
+fn remove(directory: &Path) {
+    if fs::remove_dir_all(directory).is_err() {
+        open_up(directory);
+        let _ = fs::remove_dir_all(directory);
+    }
+}
+
+/// Takes back the right to write in directories that gave it up, as Go's cache of modules does.
+fn open_up(directory: &Path) {
+    let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
+    // A link is no directory here.
+    let below = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in below.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())) {
+        open_up(&entry.path());
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn script() -> String {
 
 const SCRIPT: &str = r#"
 say() { echo "whyfaster-far: $2" >&2; exit "$1"; }
-gone() { test -z "$d" || rm -rf "$d" 2>/dev/null || { sleep 3; rm -rf "$d"; }; }
+gone() { test -z "$d" || rm -rf "$d" 2>/dev/null || { sleep 3; chmod -R u+rwX "$d" 2>/dev/null; rm -rf "$d"; }; }
 far() {
     d=
     printf '@HELLO@\t%s\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "${WHYFASTER_JOB:-${SLURM_JOB_ID:-}}"
