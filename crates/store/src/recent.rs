@@ -3,10 +3,12 @@
 //! They are in the state directory of the XDG base directory specification, which only their owner may read. What cannot be kept
 //! there is not kept: a measurement never fails for it.
 
-use std::fs::{self, DirBuilder};
+use std::cmp::Reverse;
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::atomic::write_private;
 
@@ -62,22 +64,26 @@ fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
     }
     DirBuilder::new().recursive(true).mode(0o700).create(place)?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S.%6f");
-    write_private(&place.join(format!("{now}-{verb}")), bytes).map_err(io::Error::other)?;
-    let mut left = MOST_BYTES;
-    for (at, record) in within(place)?.iter().enumerate() {
+    let record = place.join(format!("{now}-{verb}"));
+    write_private(&record, bytes).map_err(io::Error::other)?;
+    end_future(&within(place)?, written(&record));
+    let mut others = within(place)?;
+    others.retain(|it| *it != record);
+    let mut left = MOST_BYTES - bytes.len() as u64;
+    for (at, other) in others.iter().enumerate() {
         // Another run may have taken it away meanwhile.
-        let size = fs::metadata(record).map_or(0, |it| it.len());
-        match left.checked_sub(size).filter(|_| at < MOST) {
+        let size = fs::metadata(other).map_or(0, |it| it.len());
+        match left.checked_sub(size).filter(|_| at < MOST - 1) {
             Some(room) => left = room,
             None => {
-                let _ = fs::remove_file(record);
+                let _ = fs::remove_file(other);
             }
         }
     }
     Ok(())
 }
 
-/// The records in a directory, the newest first: their names begin with the time.
+/// The records in a directory, the newest first. Those of one instant by their names, which begin with the time.
 fn within(place: &Path) -> io::Result<Vec<PathBuf>> {
     let ours = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy());
@@ -85,14 +91,28 @@ fn within(place: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut records: Vec<PathBuf> =
         fs::read_dir(place)?.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).collect();
-    records.sort_unstable();
-    records.reverse();
+    records.sort_by_cached_key(|path| Reverse((written(path), path.clone())));
     Ok(records)
+}
+
+/// When a record was written.
+fn written(record: &Path) -> Option<SystemTime> {
+    fs::metadata(record).and_then(|it| it.modified()).ok()
+}
+
+/// Takes the time from records that a clock was ahead for: else they would be the newest until that time comes.
+fn end_future(records: &[PathBuf], now: Option<SystemTime>) {
+    let now = now.max(Some(SystemTime::now()));
+    for record in records.iter().filter(|it| written(it) > now) {
+        // One that stays the newest is only shown first.
+        let _ = File::options().write(true).open(record).and_then(|file| file.set_modified(UNIX_EPOCH));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
 
     use super::*;
 
@@ -115,6 +135,24 @@ mod tests {
         assert_eq!(within(&place).unwrap().len(), 19);
         keep_in(&place, "trace", &vec![b'1'; MOST_BYTES as usize + 1]).unwrap();
         assert_eq!(within(&place).unwrap().len(), 19, "one that is larger than all may be is not kept");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_hides_no_later_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path();
+        let ahead = SystemTime::now() + Duration::from_secs(3600);
+        for number in 0..MOST {
+            let path = place.join(format!("29990101-000000.{number:06}-compare"));
+            File::create(&path).unwrap().set_modified(ahead).unwrap();
+        }
+        for text in ["first", "second"] {
+            keep_in(place, "compare", text.as_bytes()).unwrap();
+            let kept = within(place).unwrap();
+            assert_eq!((kept.len(), fs::read_to_string(&kept[0]).unwrap().as_str()), (MOST, text));
+        }
+        let last = within(place).unwrap().pop().unwrap();
+        assert!(last.ends_with("29990101-000000.000002-compare"), "the oldest go: {}", last.display());
     }
 
     #[test]
