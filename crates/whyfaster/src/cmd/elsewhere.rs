@@ -207,9 +207,10 @@ fn saved(saver: Saver, save: &Save, directory: &Path) -> bool {
                 "" => String::new(),
                 label => format!("--label '{label}' "),
             };
-            let (store, directory) = (&save.address, directory.display());
+            // The address may have a password and more that is not shown.
+            let directory = directory.display();
             say(&format!(
-                "not all is in the store: {message}; then: whyfaster store add --store {store} {label}'{directory}'"
+                "not all is in the store: {message}; then, with the same --store: whyfaster store add {label}'{directory}'"
             ));
             false
         }

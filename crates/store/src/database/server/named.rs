@@ -122,10 +122,13 @@ impl Named {
     }
 }
 
-/// Two that are told alike are the same place.
+/// Two that are told alike are the same place, but for what is not told: the options, which name a schema, and the addresses of hosts.
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
-        (self.to_string(), self.mode, &self.roots) == (other.to_string(), other.mode, &other.roots)
+        let untold =
+            |it: &Self| (it.config.get_options().map(str::to_owned), it.config.get_hostaddrs().to_vec());
+        (self.to_string(), self.mode, &self.roots, untold(self))
+            == (other.to_string(), other.mode, &other.roots, untold(other))
     }
 }
 
@@ -326,6 +329,8 @@ mod tests {
         assert_eq!(read("postgres://z/db", &[]).unwrap().mode, Mode::Prefer);
         let by_number = read("postgres:///db?hostaddr=10.0.0.7&sslmode=verify-full", &[]).unwrap();
         assert_eq!((by_number.config.get_hosts(), by_number.mode), (&[][..], Mode::VerifyFull));
+        let schema = |name: &str| read(&format!("postgres://z/db?options=-csearch_path%3D{name}"), &[]);
+        assert!(schema("a") == schema("a") && schema("a") != schema("b"), "two schemas are two stores");
         let system = read("postgres://z/db?sslrootcert=system", &[]).unwrap();
         assert_eq!((system.mode, system.roots), (Mode::VerifyFull, Roots::System));
         let weaker = read("postgres://z/db?sslmode=require", &[("PGSSLROOTCERT", "system")]).unwrap_err();
