@@ -115,7 +115,12 @@ impl Server {
     }
 
     fn begin_with(&mut self, lock: i64) -> Result<(), Trouble> {
-        self.script(&format!("BEGIN; SELECT pg_advisory_xact_lock({lock})"))
+        let begun = self.script(&format!("BEGIN; SELECT pg_advisory_xact_lock({lock})"));
+        if begun.is_err() {
+            // Else the next one would begin within a transaction that has failed.
+            self.roll_back();
+        }
+        begun
     }
 }
 
