@@ -81,6 +81,14 @@ fn records_go_into_the_store_as_they_come_home() {
         .expect(0, &["prices on 0 machines"]);
     let listed = network.run(&["store", "list", "--store=other.db", "--json"]).json();
     assert_eq!(list(&listed["records"]).len(), 2, "{listed:#}");
+    // A store that breaks down meanwhile is told, with what adds the rest to it.
+    network.alias("ruler", 0, "root", "known");
+    let breaks =
+        format!("for file in {}*; do yes | head -c 65536 > $file; done", network.place.file("broken.db"));
+    let broken = ["fleet", "compare", "ssh:ruler", "--to=broken", "--save", "--store=broken.db", "--"];
+    let said = "with the same --store: whyfaster store add 'broken'";
+    let quick = ["--runs=3", "--why=no", "--no-check-output", &breaks];
+    network.run(&[&broken[..], &quick].concat()).expect(1, &["not all is in the store", said]);
     // What is traced comes home too.
     let traced = ["fleet", "trace", "ssh:alpha", "--to=traced", "--", "--untraced-runs=0", "true"];
     network.run(&traced).expect(0, &["1 of 1 machine gave a record", "whyfaster show 'traced/alpha.json'"]);
