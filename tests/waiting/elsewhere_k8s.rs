@@ -186,7 +186,7 @@ fn machines_are_called_by_their_nodes_and_one_that_is_gone_holds_no_other() {
     cluster.set("a2.east", "/metadata/name", json!("a3.east"));
     fs::remove_file(cluster.place.path("cluster/logins")).unwrap();
     let ran = cluster.run(&["fleet", "resume", "before"]);
-    ran.expect(1, &["a1.east: done", "a2.east: it is gone: its engine has it no more", "1 of 2 machines"]);
+    ran.expect(1, &["a1.east: done", "a2.east: it is gone: its engine no longer has it", "1 of 2 machines"]);
     // Once by who asks for both nodes, and once by who holds the one.
     assert_eq!(cluster.place.lines("cluster/logins"), ["nobody"; 2]);
     cluster.assert_clean();

@@ -86,7 +86,7 @@ fn records_go_into_the_store_as_they_come_home() {
     let breaks =
         format!("for file in {}*; do yes | head -c 65536 > $file; done", network.place.file("broken.db"));
     let broken = ["fleet", "compare", "ssh:ruler", "--to=broken", "--save", "--store=broken.db", "--"];
-    let said = "with the same --store: whyfaster store add 'broken'";
+    let said = "with --store if it was given: whyfaster store add 'broken'";
     let quick = ["--runs=3", "--why=no", "--no-check-output", &breaks];
     network.run(&[&broken[..], &quick].concat()).expect(1, &["not all is in the store", said]);
     // What is traced comes home too.

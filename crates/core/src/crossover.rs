@@ -48,12 +48,14 @@ impl Crossover {
         self.predicted_load.map(of)
     }
 
-    /// Whether a load was measured at which the other one should have won for certain, and the winner of low loads still did.
+    /// Whether a load was measured at which the other one should have won by then, and the winner of low loads still did.
     pub fn is_refuted(&self) -> bool {
         let decided = |it: &&VerdictRange| matches!(it.verdict, Verdict::Faster | Verdict::Slower);
         let (first, last) = (self.ranges.iter().find(decided), self.ranges.iter().rfind(decided));
         let still = |load: f64| last.is_some_and(|it| f64::from(it.to) >= load);
-        first.map(|it| it.verdict) == last.map(|it| it.verdict)
+        let flipped = self.measured_from.is_some() || self.measured_to.is_some();
+        !flipped
+            && first.map(|it| it.verdict) == last.map(|it| it.verdict)
             && self.predicted().is_some_and(|load| still(load.high.unwrap_or(load.ratio)))
     }
 }

@@ -141,6 +141,7 @@ fn load(crossover: &Crossover) -> Option<FlipLoad> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crossover::VerdictRange;
     use crate::sample::Arm;
     use crate::why::statement::{Because, Refusal};
     use crate::why::tests::fixture::{Scene, Trace};
@@ -164,6 +165,17 @@ mod tests {
         assert_eq!(decides(runs(0.2, 0.0), runs(0.1, 0.1)).work, WorkTold::Same);
         let stays = decides(runs(0.1, 0.0), runs(0.2, 0.0));
         assert_eq!((stays.quicker.as_str(), stays.work), ("a", WorkTold::StaysAhead));
+    }
+
+    #[test]
+    fn where_a_measured_load_refutes_it_nothing_is_said_of_full_cpus() {
+        let mut scene = Scene::of(&runs(0.2, 0.0).0, &runs(0.12, 0.18).0);
+        let decides = |scene: &Scene| scene.explain().differences.remove(0).decides;
+        assert!(decides(&scene).is_some());
+        let crossover = &mut scene.analysis.crossovers[0];
+        (crossover.predicted_load, crossover.predicted_high) = (Some(8.0), Some(10.0));
+        crossover.ranges = vec![VerdictRange { from: 1, to: 100, verdict: Verdict::Faster }];
+        assert_eq!(decides(&scene), None);
     }
 
     #[test]

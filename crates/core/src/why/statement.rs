@@ -216,7 +216,7 @@ pub enum Fact {
     },
     /// Locks cost it more: waiting, and the kernel's code for it.
     Lock {
-        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        /// Of that: waiting, and getting a CPU after it, seconds. Absent in older records and where counts alone tell it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waits_s: Option<f64>,
         /// Who held most of them.
@@ -224,7 +224,7 @@ pub enum Fact {
     },
     /// It is longer in calls that sleep, poll or yield.
     Sleep {
-        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        /// Of that: waiting, and getting a CPU after it, seconds. Absent in older records and where counts alone tell it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waits_s: Option<f64>,
         /// The command that does most of it.
@@ -256,7 +256,7 @@ pub enum Fact {
     LowPriority,
     /// Sockets cost it more: waiting for who is at their other ends, and the kernel's code for them.
     Network {
-        /// Of that: waiting, seconds. Absent in older records and where counts alone tell it.
+        /// Of that: waiting, and getting a CPU after it, seconds. Absent in older records and where counts alone tell it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waits_s: Option<f64>,
         /// Most of its calls on sockets are on local ones (unix(7)).

@@ -102,7 +102,7 @@ fn one_again(name: &str, asked: &str, told: &Result<Vec<Machine>, Failure>) -> M
     let trouble = match told {
         Ok(machines) => match machines.iter().find(|it| it.asked == asked) {
             Some(machine) => return machine.clone().called(name),
-            None => gone("its engine has it no more".to_owned()),
+            None => gone("its engine no longer has it".to_owned()),
         },
         Err(failure) if failure.exit == Exit::Usage => gone(failure.message.clone()),
         Err(failure) => Trouble::Unreachable { said: vec![failure.message.clone()], status: None },

@@ -176,9 +176,7 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
         let why = "lets jobs share nodes whatever they ask for (OverSubscribe=FORCE): others may run beside what is measured";
         SAID.call_once(|| say(&format!("the partition '{partition}' {why}")));
     }
-    let mut ranked: Vec<&Node> = nodes.iter().collect();
-    // So many are visited at once, and who waits for its node counts as one of them: the free ones come first.
-    ranked.sort_by_key(|node| node.rank());
+    let ranked = free_first(&nodes);
     if which == "all" {
         return Ok(ranked.iter().map(|node| node.machine(partition)).collect());
     }
@@ -202,6 +200,13 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
         return Err(Failure::usage(message, "'sinfo' says what the others are"));
     }
     Ok(free[..wanted].iter().map(|node| node.machine(partition)).collect())
+}
+
+/// So many are visited at once, and who waits for its node counts as one of them. Those that cannot be had come last.
+fn free_first(nodes: &[Node]) -> Vec<&Node> {
+    let mut ranked: Vec<&Node> = nodes.iter().collect();
+    ranked.sort_by_key(|node| node.rank().unwrap_or(usize::MAX));
+    ranked
 }
 
 fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
@@ -255,6 +260,10 @@ mod tests {
         {
             assert_eq!(rank(state), None, "{state}");
         }
+        let nodes = ["n1|allocated", "n2|down*", "n3|mixed", "n4|idle"]
+            .map(|it| Node::of(&format!("{it}|8|NO|none")).unwrap());
+        let names: Vec<&str> = free_first(&nodes).iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["n4", "n3", "n1", "n2"]);
         let shared = |word: &str| Node::of(&format!("n1|idle|8|{word}|none")).unwrap().is_shared();
         assert!(shared("FORCE:4") && !shared("NO") && !shared("YES:4") && !shared("EXCLUSIVE"));
         let drained = Node::of("n1|drained|8|NO|disk | fan").unwrap().machine("p");

@@ -43,9 +43,10 @@ pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut 
         explained.left_out.push(LeftOut::Prices { why });
         Vec::new()
     });
-    let memory: Vec<u64> = alternatives.iter().map(|index| memory(so_far, *index)).collect();
+    let memory = |index: &usize| memory(so_far, *index);
+    let sizes: Vec<u64> = alternatives.iter().map(memory).collect();
     let available = so_far.host.before.memory_available;
-    let faults = by_size(&memory, |bytes| faults::price(bytes, available));
+    let faults = by_size(&sizes, memory(&so_far.plan.baseline), |bytes| faults::price(bytes, available));
     faults.into_iter().map(|price| Facts { prices: with(&prices, price), ..Facts::default() }).collect()
 }
 
@@ -56,21 +57,12 @@ fn memory(so_far: &SoFar<'_>, alternative: usize) -> u64 {
     copies.copied().max().unwrap_or(0)
 }
 
-/// The price of a page fault in as much memory as each of these sizes. Sizes within a factor of two have one: a CPU changes its speed between
-/// two measurements of a price, and that would be told as a difference of the commands.
-fn by_size(sizes: &[u64], price: impl Fn(u64) -> Option<Price>) -> Vec<Option<Price>> {
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_unstable_by_key(|at| sizes[*at]);
-    let mut prices = vec![None; sizes.len()];
-    let mut rest = &order[..];
-    while let [smallest, ..] = rest {
-        let alike = rest.partition_point(|at| sizes[*at] <= sizes[*smallest].saturating_mul(2));
-        let (group, larger) = rest.split_at(alike);
-        let one = price(group.last().map_or(0, |at| sizes[*at]));
-        group.iter().for_each(|at| prices[*at] = one);
-        rest = larger;
-    }
-    prices
+/// The price of a page fault in as much memory as each of these sizes. Those within a factor of two of the baseline's have its price: a CPU changes its
+/// speed between two measurements of a price, and that would be told as a difference of the two commands.
+fn by_size(sizes: &[u64], baseline: u64, price: impl Fn(u64) -> Option<Price>) -> Vec<Option<Price>> {
+    let like_baseline = price(baseline);
+    let is_like = |size: u64| size <= baseline.saturating_mul(2) && baseline <= size.saturating_mul(2);
+    sizes.iter().map(|size| if is_like(*size) { like_baseline } else { price(*size) }).collect()
 }
 
 /// These prices, with that one in the place of what the probes say of the same operation.
@@ -123,19 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alike_sizes_have_one_price() {
+    fn sizes_like_the_baselines_have_its_price() {
         let asked = std::cell::RefCell::new(Vec::new());
         let price = |bytes: u64| {
             asked.borrow_mut().push(bytes);
             Some(Price { of: Operation::PageFault, ns: bytes as f64 })
         };
-        let prices = by_size(&[150, 1_000, 100, 201, 0], price);
+        let prices = by_size(&[150, 1_000, 100, 201, 0], 150, price);
         let ns: Vec<f64> = prices.iter().flatten().map(|it| it.ns).collect();
-        assert_eq!(
-            (ns, asked.into_inner()),
-            (vec![150.0, 1_000.0, 150.0, 201.0, 0.0], vec![0, 150, 201, 1_000])
-        );
-        assert_eq!(by_size(&[], |_| None), []);
+        assert_eq!((ns, asked.into_inner()), (vec![150.0, 1_000.0, 150.0, 150.0, 0.0], vec![150, 1_000, 0]));
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn saved(saver: Saver, save: &Save, directory: &Path) -> bool {
             // The address may have a password and more that is not shown.
             let directory = directory.display();
             say(&format!(
-                "not all is in the store: {message}; then, with the same --store: whyfaster store add {label}'{directory}'"
+                "not all is in the store: {message}; then, with --store if it was given: whyfaster store add {label}'{directory}'"
             ));
             false
         }

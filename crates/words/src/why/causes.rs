@@ -364,14 +364,17 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::LowPriority => costs(format!(
             "{subject} is given less of the CPUs, because it runs with a lower priority beside others"
         )),
-        Fact::Network { waits_s, local, command } => {
-            let (verb, of_it) = waiting(*waits_s, finding);
+        Fact::Network { waits_s, local, command } => match waiting(*waits_s, finding) {
             // Counts do not tell a wait from the kernel's code.
-            let verb = if finding.by_counts { "takes" } else { verb };
-            let what = if *local { "other processes, through local sockets" } else { "the network" };
-            let who = if of_it.is_empty() { by(command, &slow) } else { mostly(command) };
-            longer(&format!("{verb} {cost} longer for {what}"), who + &of_it)
-        }
+            (WAITS, _) if !finding.by_counts => {
+                let for_what = if *local { "other processes, through local sockets" } else { "the network" };
+                longer(&format!("waits {cost} longer for {for_what}"), by(command, &slow))
+            }
+            (_, of_it) => {
+                let on = if *local { "local sockets to other processes" } else { "the network" };
+                longer(&format!("spends {cost} longer on {on}"), mostly(command) + &of_it)
+            }
+        },
         Fact::Unexplained { most, seconds } => {
             let row = most
                 .as_ref()

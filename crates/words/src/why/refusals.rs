@@ -14,7 +14,7 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
     match it {
         Refusal::NoPath => "the traces have no critical path".to_owned(),
         Refusal::NoCopyAlone => {
-            "no copy ran alone: to tell why needs load 1 in batch or closed mode (--load 1,N)".to_owned()
+            "no copy ran alone, and --why needs that: load 1 in batch or closed mode (--load 1,N)".to_owned()
         }
         Refusal::NoCommonRound { of } => format!("no round in which both {} ran alone", both(of)),
         Refusal::NoTrace { of } => format!(

@@ -81,6 +81,7 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::Compute, Fact::Compute { command: name("awk"), starts: None }),
         (Cause::Compute, Fact::Compute { command: name("jq"), starts: Some(pair(300.0, 1.0)) }),
         (Cause::PageFaults, Fact::PageFaults { pages: pair(90_000.0, 1.0) }),
+        (Cause::PageFaults, Fact::PageFaults { pages: pair(12.0, 12.0) }),
         (Cause::Disk, Fact::Disk { waits_s: None, command: None }),
         (Cause::Disk, Fact::Disk { waits_s: Some(0.0101), command: name("dd") }),
         (Cause::Lock, Fact::Lock { waits_s: None, holder: name("locks") }),

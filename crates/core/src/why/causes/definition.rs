@@ -72,6 +72,8 @@ impl Definition {
 pub(in crate::why) struct About<'a> {
     pub definition: &'a Definition,
     pub seconds: f64,
+    /// Its seconds are of observed runs.
+    pub observed: bool,
     pub slow: &'a Side,
     pub fast: &'a Side,
     pub accounts: (&'a Account, &'a Account),
@@ -89,8 +91,7 @@ impl About<'_> {
             let rows = account.critical_path.iter().filter(|row| in_kernel(row, &[kind]));
             rows.map(|row| row.seconds).sum()
         };
-        let seen = !self.accounts.0.critical_path.is_empty();
-        seen.then(|| self.seconds - (runs(self.accounts.0) - runs(self.accounts.1)))
+        self.observed.then(|| self.seconds - (runs(self.accounts.0) - runs(self.accounts.1)))
     }
 }
 

@@ -30,7 +30,7 @@ fn waits_s(it: &About<'_>) -> Option<f64> {
             .map(|row| row.seconds)
             .sum()
     };
-    (!it.accounts.0.critical_path.is_empty()).then(|| waits(it.accounts.0) - waits(it.accounts.1))
+    it.observed.then(|| waits(it.accounts.0) - waits(it.accounts.1))
 }
 
 /// The page cache filled before every run of the slower one. Where nothing but the command itself can have dropped what it

@@ -32,10 +32,11 @@ pub(super) struct Login {
 pub(super) async fn login(patience: Duration) -> Result<Login, Fault> {
     let mut config = config().await?;
     let (server, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
+    // First, so that its limit is over before that of whoever waits for all of this.
+    config.auth_info = plugin::logged_in(config.auth_info, patience).map_err(Fault::Failed)?;
     if config.proxy_url.is_none() {
         locate(&mut config).map_err(|why| Fault::Failed(format!("{server}: {why}")))?;
     }
-    config.auth_info = plugin::logged_in(config.auth_info, patience).map_err(Fault::Failed)?;
     let client =
         Client::try_from(config).map_err(|error| Fault::Failed(format!("{server}: {}", why(&error))))?;
     Ok(Login { client, server, namespace })

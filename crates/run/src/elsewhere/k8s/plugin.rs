@@ -45,7 +45,7 @@ pub(super) fn logged_in(user: AuthInfo, patience: Duration) -> Result<AuthInfo, 
     let told = answer.map_err(|why| format!("'{name}', which logs in: {why}"))?;
     Ok(AuthInfo {
         exec: None,
-        token: told.token.or(user.token),
+        token: told.token,
         client_certificate_data: told.client_certificate_data.or(user.client_certificate_data),
         client_key_data: told.client_key_data.or(user.client_key_data),
         ..user

@@ -4,6 +4,7 @@
 //! input, and a job would run on after whoever collects has gone; an actor ends with the driver that made it. `bridge.py` is that driver: it passes
 //! bytes between its own streams and those of a shell that the actor runs.
 
+use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -95,11 +96,15 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
 fn nodes(address: &str) -> Result<Vec<Node>, Failure> {
     let mut command = bridge("nodes", &[address.to_owned()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = said_within(&mut command, NODES).map_err(|error| {
-        Failure::unfit(
+    let output = said_within(&mut command, NODES).map_err(|error| match error.kind() {
+        ErrorKind::TimedOut => Failure::unfit(
+            format!("the Ray cluster at '{address}' does not tell its nodes: {error}"),
+            "make 'ray status' work first",
+        ),
+        _ => Failure::unfit(
             format!("ray: python3 does not run: {error}"),
             "install Python 3 and 'pip install ray'",
-        )
+        ),
     })?;
     let last = last_line(&output);
     let (message, help) = match output.status.code() {
