@@ -5,7 +5,7 @@
 use std::fs;
 
 use crate::support::needs::{given, mounts};
-use crate::support::{PROGRAM, Sandbox};
+use crate::support::{PROGRAM, Sandbox, terminal};
 use serde_json::Value;
 
 fn batches(record: &Value) -> &Vec<Value> {
@@ -244,5 +244,80 @@ fn a_command_that_writes_to_its_terminal() {
     let ran = place.compare(&["--runs", "2", "--show-output", "echo seen; echo also >&2"]);
     ran.expect(0, &["also"]);
     assert!(ran.out.contains("seen"), "{}", ran.out);
+    place.assert_clean();
+}
+
+/// The server becomes a child of whyfaster, and its end is seen by whoever waits for it.
+#[test]
+fn a_hook_may_wait_for_the_end_of_what_another_one_started() {
+    let place = Sandbox::new();
+    let starts = format!("sleep {} & echo $! > pid", place.marker);
+    let ends = "kill $(cat pid); while kill -0 $(cat pid) 2>/dev/null; do sleep 0.02; done";
+    let hooks = ["--runs=2", "--why=no", "--prepare", &starts, "--conclude", ends];
+    place.compare(&[&hooks[..], &["true", "true"]].concat()).ok();
+    place.assert_clean();
+}
+
+#[test]
+fn a_hook_that_asks_on_the_terminal_is_ended_and_told() {
+    let place = Sandbox::new();
+    let words = ["compare", "--runs=2", "--why=no", "--prepare", "read answer < /dev/tty", "true", "true"];
+    let mut command = place.command(PROGRAM, &words);
+    command.env("TERM", "dumb");
+    let (terminal, child) = terminal::start(command);
+    let (code, shown) = terminal::end(terminal, child);
+    assert!(
+        code == Some(5) && shown.contains("asks on the terminal, which hooks do not have"),
+        "{code:?} {shown}"
+    );
+    place.assert_clean();
+}
+
+#[test]
+fn a_command_that_fails_where_it_is_traced_has_no_account_and_a_verdict() {
+    let place = Sandbox::new();
+    let command = "grep -q '^TracerPid:.0$' /proc/self/status";
+    let ran = place.compare(&["--why=no", "--max-time=1s", "--record=r.json", command, command]);
+    ran.expect(0, &[]);
+    let missing = place.record("r.json")["not_measured"].to_string();
+    assert!(missing.contains("run_queue_delay") && missing.contains("fails where it is traced"), "{missing}");
+}
+
+#[test]
+fn the_status_of_a_signal_is_the_number_that_a_shell_says() {
+    let place = Sandbox::new();
+    let words = |codes: &str| place.compare(&["--runs=2", "--why=no", codes, "kill -9 $$", "kill -9 $$"]);
+    words("--ignore-failure=3,137").ok();
+    words("--ignore-failure=9").expect(5, &[]);
+}
+
+#[test]
+fn the_input_of_whyfaster_may_be_that_of_its_commands() {
+    let place = Sandbox::new();
+    place.write("in", "yes\n");
+    let line = "\"$whyfaster\" compare --runs=2 --why=no --input /dev/stdin 'grep -q yes' 'grep -q yes' < in";
+    place.shell(line).ok();
+}
+
+#[test]
+fn without_a_shell_a_program_is_searched_for_in_the_path_that_it_is_given() {
+    let place = Sandbox::new();
+    fs::create_dir(place.path("bin")).unwrap();
+    place.script("bin/only-here", "#!/bin/sh\n");
+    let path = format!("PATH={}", place.file("bin"));
+    let words =
+        |env: &str| place.compare(&["-N", "--runs=2", "--why=no", "--env", env, "only-here", "only-here"]);
+    words(&path).ok();
+    words("PATH=/nowhere").expect_error(5, &["'only-here' was not found in PATH (/nowhere)"]);
+}
+
+/// The kernel cuts its name within a letter.
+#[test]
+fn a_program_with_a_name_of_any_script_is_ended() {
+    let place = Sandbox::new();
+    let program = place
+        .script("run-\u{8a08}\u{6e2c}\u{30b9}\u{30af}.sh", &format!("#!/bin/sh\nsleep {}\n", place.marker));
+    let ran = place.compare(&["-N", "--runs=2", "--why=no", "--timeout=300ms", &program, &program]);
+    ran.expect(0, &["time-out of 0.3 s"]);
     place.assert_clean();
 }

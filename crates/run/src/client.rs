@@ -185,6 +185,12 @@ impl Launcher {
         let _ = send(&self.socket, &Message::Hook(None), &[]);
     }
 
+    /// Takes in who has ended of those that hooks left running, as the first process of the system would: what waits for such an end still sees a process
+    /// until then. `hook` is the one that runs, and is waited for elsewhere.
+    pub(super) fn reap_orphans(&self, hook: Pid) {
+        launcher::reap_others([hook.as_raw_nonzero().get(), self.child.id() as i32]);
+    }
+
     /// Notes what a hook left running: it is meant to stay.
     pub(super) fn spare_what_is_left(&mut self) {
         let launcher = self.child.id() as i32;

@@ -10,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 use whyfaster_core::plan::{Alternative, Shell};
 use whyfaster_core::run::Run;
 use whyfaster_words::exit::{Exit, Failure};
@@ -22,6 +22,9 @@ use super::protocol::{Identity, RunAs};
 
 /// How often to look whether a hook has ended where the kernel does not tell.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How often to look whether it is stopped, or what it left running has ended. Nothing is timed meanwhile.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
 
 /// A hook of an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,15 +115,23 @@ impl Hooks<'_> {
         let spawned = self.spawn(line, alternative, run, launcher);
         let ended = spawned.map_err(|e| fail(format!("could not be run: {e}"))).map(|mut child| {
             let hook = identity(child.id() as i32);
-            self.wait(&mut child, hook, before)
+            self.wait(&mut child, hook, before, launcher)
         });
         launcher.hook_is_over();
         let ended = ended?;
         match ended {
-            Ok(status) if status.success() => Ok(()),
+            Ok(Some(status)) if status.success() => Ok(()),
             // We ended it.
             Ok(_) if self.interrupts.count() > before => Ok(()),
-            Ok(status) => Err(fail(match (status.code(), status.signal()) {
+            Ok(None) => Err(Failure::new(
+                Exit::CommandFailed,
+                format!(
+                    "the --{} command '{line}' asks on the terminal, which hooks do not have",
+                    hook.name()
+                ),
+                "answer before: 'sudo -v', or an agent that knows the key",
+            )),
+            Ok(Some(status)) => Err(fail(match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (_, Some(signal)) => format!("was ended by signal {signal}"),
                 _ => "failed".to_owned(),
@@ -165,24 +176,42 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal beyond the `before` ones ends the hook.
-    fn wait(&self, child: &mut Child, hook: Option<Identity>, before: u32) -> io::Result<ExitStatus> {
+    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: it was stopped because it reads from the terminal, and ended.
+    fn wait(
+        &self,
+        child: &mut Child,
+        hook: Option<Identity>,
+        before: u32,
+        launcher: &Launcher,
+    ) -> io::Result<Option<ExitStatus>> {
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
         // A filter of system calls may forbid it. Nothing is timed while a hook runs, so that we may as well look now and then.
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
         let fds: Vec<_> = handle.iter().map(AsFd::as_fd).collect();
-        let look = handle.is_none().then_some(LOOK);
+        let look = if handle.is_none() { LOOK } else { LOOK_AROUND };
         loop {
-            self.interrupts.wait(&fds, look)?;
+            self.interrupts.wait(&fds, Some(look))?;
             if let Some(status) = child.try_wait()? {
-                return Ok(status);
+                return Ok(Some(status));
             }
             if self.interrupts.count() > before {
                 hook.into_iter().for_each(end_tree);
-                return child.wait();
+                return child.wait().map(Some);
             }
+            if waits_for_terminal(pid) {
+                hook.into_iter().for_each(end_tree);
+                return child.wait().map(|_| None);
+            }
+            launcher.reap_orphans(pid);
         }
     }
+}
+
+/// Whether it is stopped because it is in a group of its own, and not the one that has the terminal.
+fn waits_for_terminal(hook: Pid) -> bool {
+    let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let stopped = waitid(WaitId::Pid(hook), options).ok().flatten().and_then(|it| it.stopping_signal());
+    stopped.is_some_and(|signal| [libc::SIGTTIN, libc::SIGTTOU].contains(&signal))
 }
 
 /// Lets all signals through again: the mask that we set is inherited.

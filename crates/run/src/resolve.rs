@@ -1,6 +1,7 @@
 //! From the words of a command to the file that is executed: PATH is searched once, before any copy is created.
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
@@ -36,7 +37,10 @@ pub(crate) fn command(alternative: &Alternative, shell: &Shell, remedy: &str) ->
         Shell::None => format!("check the spelling; shell built-ins and pipelines need a shell: {remedy}"),
         Shell::Command(_) => "check the spelling, or leave out --shell".to_owned(),
     };
-    let program = program(name, &remedy).map_err(|failure| {
+    // As the program itself would search for it. A shell is ours.
+    let path = alternative.env.get("PATH").filter(|_| *shell == Shell::None);
+    let path = path.map_or_else(|| env::var_os("PATH").unwrap_or_default(), OsString::from);
+    let program = program(name, &path, &remedy).map_err(|failure| {
         failure.in_hyperfine(format!("Failed to run command '{}'", alternative.command))
     })?;
     Ok(Command { program, argv })
@@ -52,7 +56,7 @@ fn words(line: &str, remedy: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// The file that a program name stands for.
-fn program(name: &str, remedy: &str) -> Result<String, Failure> {
+fn program(name: &str, path: &OsStr, remedy: &str) -> Result<String, Failure> {
     if name.contains('/') {
         return executable(Path::new(name)).then(|| name.to_owned()).ok_or_else(|| {
             let what = if Path::new(name).exists() { "is not executable" } else { "does not exist" };
@@ -63,9 +67,8 @@ fn program(name: &str, remedy: &str) -> Result<String, Failure> {
             )
         });
     }
-    let found = in_path(name);
+    let found = among(path, name);
     found.and_then(|file| file.into_os_string().into_string().ok()).ok_or_else(|| {
-        let path = env::var_os("PATH").unwrap_or_default();
         Failure::new(
             Exit::CommandFailed,
             format!("'{name}' was not found in PATH ({})", path.to_string_lossy()),
@@ -76,9 +79,12 @@ fn program(name: &str, remedy: &str) -> Result<String, Failure> {
 
 /// Where a program is found in PATH.
 pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
+    among(&env::var_os("PATH").unwrap_or_default(), name)
+}
+
+fn among(path: &OsStr, name: &str) -> Option<PathBuf> {
     let plain = !name.is_empty() && !name.contains('/');
-    env::split_paths(&path).filter(|_| plain).map(|dir| dir.join(name)).find(|file| executable(file))
+    env::split_paths(path).filter(|_| plain).map(|dir| dir.join(name)).find(|file| executable(file))
 }
 
 fn executable(file: &Path) -> bool {

@@ -417,7 +417,12 @@ impl<'a> Rig<'a> {
             Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
             Ran::Stopped => return Ok(Ran::Stopped),
         };
+        let failed = outcome.copies.status.iter().find(|status| !self.allowed(**status));
         Ok(match outcome.account {
+            Some(Ok(_)) if failed.is_some() => {
+                let name = &self.plan.alternatives[index].name;
+                Ran::CannotRun(format!("'{name}' fails where it is traced"))
+            }
             Some(Ok(account)) => Ran::Done(SchedAccount {
                 load,
                 alternative: index,
@@ -499,8 +504,8 @@ impl<'a> Rig<'a> {
             None => Ran::Stopped,
         };
         if let Ran::Done(outcome) = &ran
-            // Tracing may be what made it fail.
-            && !matches!(outcome.account, Some(Err(_)))
+            // Tracing may be what made it fail, and no sample comes of it.
+            && run.kind != RunKind::Account
         {
             self.check_statuses(index, &outcome.copies, (run, load), &[])?;
         }
@@ -651,7 +656,10 @@ impl<'a> Rig<'a> {
             || match &self.plan.failures {
                 FailurePolicy::Raise => false,
                 FailurePolicy::IgnoreAll => true,
-                FailurePolicy::IgnoreCodes(codes) => codes.contains(&status),
+                // Of a signal, the number that a shell says, and that stands in what is exported.
+                FailurePolicy::IgnoreCodes(codes) => {
+                    codes.contains(&if status < 0 { 128 - status } else { status })
+                }
             }
     }
 

@@ -280,6 +280,10 @@ impl<'a> Session<'a> {
     /// Checks before the first round of a level that its copies fit into memory, process and file limits.
     fn fits(&mut self, rig: &Rig<'_>, round: &Round) -> bool {
         let trials = rig.trials();
+        // One copy has run already. What it takes is known from above only: processes may share memory that each of them counts.
+        if round.load <= 1 && !trials.is_empty() {
+            return true;
+        }
         // Without a trial, what the copies before had at most is known, and how many processes they were is not.
         let seen =
             self.batches.iter().flat_map(|batch| &batch.copies.max_rss_bytes).copied().max().unwrap_or(0);

@@ -36,6 +36,7 @@ use super::protocol::{
     Ended, Identity, LaunchError, Message, Outcome, Purpose, Reply, Request, Step, receive, send,
 };
 
+pub(crate) use reap::reap_others;
 pub(crate) use tree::{below_process, below_this, end_all, end_tree, identity, proc_is_foreign};
 
 /// The first word after the program's name that makes it a launcher.

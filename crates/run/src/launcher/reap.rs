@@ -32,6 +32,24 @@ pub(super) enum Woken {
     Time,
 }
 
+/// Takes in the children that have ended, but for these, who are waited for elsewhere.
+pub(crate) fn reap_others(spared: [i32; 2]) {
+    loop {
+        let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
+        // SAFETY: waitid fills the siginfo, or leaves its zeros where nobody has ended.
+        let pid = unsafe {
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_ALL, 0, ended.as_mut_ptr(), options);
+            ended.assume_init().si_pid()
+        };
+        if pid == 0 || spared.contains(&pid) {
+            return;
+        }
+        // SAFETY: nobody wants to know how it ended.
+        unsafe { libc::waitpid(pid, ptr::null_mut(), libc::WNOHANG) };
+    }
+}
+
 /// Signals that are not blocked. The kernel sends the first ones for a fault of ours, and blocked they would kill us all the
 /// same (signal(7)); the next ones stop us with all that is in the foreground; the last one is ignored.
 const NOT_BLOCKED: [i32; 11] = [

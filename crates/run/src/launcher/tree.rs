@@ -66,8 +66,14 @@ fn processes() -> HashMap<i32, Entry> {
         .collect()
 }
 
+/// A file of a process. The kernel cuts its name at a byte, also within a letter.
+fn read(pid: i32, file: &str) -> Option<String> {
+    let bytes = fs::read(format!("/proc/{pid}/{file}")).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn stat(pid: i32) -> Option<Entry> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = read(pid, "stat")?;
     // The name stands in parentheses and may hold anything, parentheses too: proc_pid_stat(5).
     let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
     Some(Entry {
@@ -232,7 +238,7 @@ pub(super) fn has_ended(child: i32) -> bool {
 
 /// What to say of a process.
 pub(super) fn who(pid: i32) -> Who {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    let name = read(pid, "comm");
     Who { pid, name: name.map(|name| name.trim_end().to_owned()) }
 }
 
@@ -252,7 +258,7 @@ pub(super) fn needs(spared: &[Identity]) -> Needs {
 
 /// Resident bytes of a process: (anonymous and shared memory, file-backed).
 fn resident(pid: i32) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let text = read(pid, "status")?;
     let field = |name: &str| -> Option<u64> {
         let line = text.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)

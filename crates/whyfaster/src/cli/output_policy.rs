@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use whyfaster_core::plan::{FailurePolicy, Input, Output};
 use whyfaster_words::exit::Failure;
 
+/// What leads to the descriptors of whoever opens it.
+const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
+
 /// `--output WHERE`. A bare word is taken for a misspelt policy, not for a file, as in hyperfine.
 pub(super) fn output(word: &str) -> Result<Output, Failure> {
     Ok(match word {
@@ -35,7 +38,15 @@ pub(super) fn input(path: Option<&Path>) -> Result<Input, Failure> {
             "Name a file that can be read, or 'null'.",
         )
     };
+    if path.to_str().is_none() {
+        return Err(unusable("has a name that is not UTF-8: give it by a link".to_owned()));
+    }
     match path.metadata() {
+        // Of a copy it would be another one.
+        Ok(file) if file.is_file() && DESCRIPTORS.iter().any(|directory| path.starts_with(directory)) => path
+            .canonicalize()
+            .map(Input::File)
+            .map_err(|error| unusable(format!("cannot be found again: {error}"))),
         Ok(file) if file.is_dir() => Err(unusable("is a directory".to_owned())),
         // Every copy opens it for itself and would wait for a writer of its own.
         Ok(file) if file.file_type().is_fifo() || file.file_type().is_socket() => {
