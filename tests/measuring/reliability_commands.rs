@@ -318,6 +318,6 @@ fn a_program_with_a_name_of_any_script_is_ended() {
     let program = place
         .script("run-\u{8a08}\u{6e2c}\u{30b9}\u{30af}.sh", &format!("#!/bin/sh\nsleep {}\n", place.marker));
     let ran = place.compare(&["-N", "--runs=2", "--why=no", "--timeout=300ms", &program, &program]);
-    ran.expect(0, &["time-out of 0.3 s"]);
+    assert!(ran.ok().out.contains("time-out of 0.3 s"));
     place.assert_clean();
 }

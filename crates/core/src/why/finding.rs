@@ -182,8 +182,8 @@ impl Sides<'_> {
         let accounts = (slow.2, fast.2);
         let definition = definition(cause);
         let observed = !(self.unobserved || self.by_counts);
-        let seconds = seconds_of.median;
-        let about = About { definition, seconds, observed, slow: slow.1, fast: fast.1, accounts };
+        let about =
+            About { definition, seconds: seconds_of.median, observed, slow: slow.1, fast: fast.1, accounts };
         let (functions, samples) = functions::functions(&about, slow.0, fast.0);
         Finding {
             cause,
