@@ -137,10 +137,10 @@ mod tests {
         unsafe {
             let mut set = std::mem::zeroed();
             libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, libc::SIGINT);
+            libc::sigaddset(&mut set, libc::SIGTERM);
             libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
         }
-        let ended = said("kill -INT $$; sleep 1", Duration::from_secs(30)).unwrap();
-        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.status), Some(libc::SIGINT));
+        let ended = said("kill -TERM $$; sleep 1", Duration::from_secs(30)).unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.status), Some(libc::SIGTERM));
     }
 }
