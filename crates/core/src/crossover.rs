@@ -48,7 +48,7 @@ impl Crossover {
         self.predicted_load.map(of)
     }
 
-    /// Whether a load was measured at which the other one should have won by then, and the winner of low loads still did.
+    /// Whether the winner of low loads still won at a measured load at which, by the prediction, the other one should have.
     pub fn is_refuted(&self) -> bool {
         let decided = |it: &&VerdictRange| matches!(it.verdict, Verdict::Faster | Verdict::Slower);
         let (first, last) = (self.ranges.iter().find(decided), self.ranges.iter().rfind(decided));

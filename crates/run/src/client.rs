@@ -185,8 +185,8 @@ impl Launcher {
         let _ = send(&self.socket, &Message::Hook(None), &[]);
     }
 
-    /// Takes in who has ended of those that hooks left running, as the first process of the system would: what waits for such an end still sees a process
-    /// until then. `hook` is the one that runs, and is waited for elsewhere.
+    /// Reaps the processes that hooks left running and that have ended since, as init would. Until then they are zombies, and `kill -0` says that they
+    /// live. `hook` is the one that runs now; it is waited for elsewhere.
     pub(super) fn reap_orphans(&self, hook: Pid) {
         launcher::reap_others([hook.as_raw_nonzero().get(), self.child.id() as i32]);
     }

@@ -23,7 +23,7 @@ use super::protocol::{Identity, RunAs};
 /// How often to look whether a hook has ended where the kernel does not tell.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How often to look whether it is stopped, or what it left running has ended. Nothing is timed meanwhile.
+/// How often to look whether a hook is stopped, or a process that an earlier one left running has ended. Nothing is timed meanwhile.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
 
 /// A hook of an alternative.
@@ -176,7 +176,8 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: it was stopped because it reads from the terminal, and ended.
+    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: the kernel stopped it because it uses the terminal,
+    /// and it was ended.
     fn wait(
         &self,
         child: &mut Child,
@@ -207,7 +208,7 @@ impl Hooks<'_> {
     }
 }
 
-/// Whether it is stopped because it is in a group of its own, and not the one that has the terminal.
+/// Whether the kernel stopped it because it uses the terminal from the background: its process group is one of its own.
 fn waits_for_terminal(hook: Pid) -> bool {
     let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let stopped = waitid(WaitId::Pid(hook), options).ok().flatten().and_then(|it| it.stopping_signal());

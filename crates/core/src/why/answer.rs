@@ -134,7 +134,7 @@ fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
     }
 }
 
-/// What the slower one is longer on no CPU. Whose CPU time exceeds its wall time waits for 0 s, never for less.
+/// How much longer the slower one is on no CPU. An alternative whose CPU time exceeds its wall time waits for 0 s, never for less.
 fn waits_s(difference: &Difference, why: &Why) -> f64 {
     let idle_s = |name: &str| {
         let account = why.accounts.iter().find(|it| it.alternative == name);

@@ -319,8 +319,8 @@ const LOOKS: [&str; 5] = ["stat", "lstat", "newfstatat", "fstatat64", "statx"];
 /// Directories of PATH that are searched for one program, at most.
 const LONGEST_PATH: u64 = 1_000;
 
-/// Rows that count looks at PATH: by commands that make processes. Where more found nothing than the programs that began can have been searched for,
-/// something else was.
+/// Rows that count looks at PATH, by commands that make processes. There are none where more looks failed than the search for the programs that were
+/// started can explain: then the command looks for other files.
 pub(super) fn looks(report: &TraceReport) -> Vec<&SyscallRow> {
     let parents = parents(report);
     let of_a_parent =

@@ -25,7 +25,7 @@ use crate::launcher::raise_files_limit;
 /// How many times a machine is asked for in all, where its engine takes it away again (it was preempted, or its node broke).
 const TRIES: u32 = 3;
 
-/// How often is looked whether all is to stop, while an engine is asked.
+/// How often to look whether the run was stopped, while an engine is asked.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// What happened to a machine, by its place in the list.
@@ -165,7 +165,7 @@ fn one(
     }
 }
 
-/// The machine as its engine tells of it now, unless all is to stop meanwhile.
+/// The machine as its engine describes it now; as it was, if the run is stopped meanwhile.
 fn as_it_is_now(machine: Machine, stop: BorrowedFd<'_>) -> Machine {
     let (send, receive) = channel();
     let asked = machine.clone();

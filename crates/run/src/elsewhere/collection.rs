@@ -201,8 +201,8 @@ impl Collection {
         if last == [b'\n'] { Ok(()) } else { self.journal.write_all(b"\n") }
     }
 
-    /// What cannot be noted is found out again by the next run; but for which machine a record that is home came from, so that another name of
-    /// that machine is measured too.
+    /// The next run finds out again what cannot be noted, except which machine a record at home came from: a second name of that machine is then
+    /// measured too.
     fn note(&mut self, entry: &Entry) {
         let _ = self.write(entry);
     }

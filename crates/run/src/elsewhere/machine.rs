@@ -23,7 +23,7 @@ pub struct PlaceKind {
     pub(super) read: fn(&str) -> Result<(), String>,
     /// Its machines.
     pub(super) machines: fn(&str) -> Result<Vec<Machine>, Failure>,
-    /// What would stand there for all machines of which one answer tells, from what stands there for one of them.
+    /// From the words behind the kind for one machine, those for all machines that the same answer of its engine lists.
     pub(super) all: fn(&str) -> String,
 }
 

@@ -113,7 +113,7 @@ impl Load {
     }
 }
 
-/// Who does not call it as Linux does calls it `arm64`.
+/// Linux says `aarch64`, Debian and macOS say `arm64`.
 fn instruction_set(machine: &str) -> &str {
     if machine == "arm64" { "aarch64" } else { machine }
 }

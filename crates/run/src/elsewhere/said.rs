@@ -1,4 +1,4 @@
-//! What other programs say that may hang.
+//! The output of programs that may hang.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,16 +11,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::hooks::unblock_signals;
 
-/// How often is looked whether one is done.
+/// How often to look whether it has ended.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// How long what it said may take to be read once it has ended. A server that it leaves behind may keep its pipes for ever.
+/// How long its output is read once it has ended. A server that it leaves behind may keep the pipes open for ever.
 const REST: Duration = Duration::from_secs(1);
 
 /// Taken at once.
 const CHUNK: usize = 1 << 16;
 
-/// Runs a command and takes what it says into the pipes that it was given, if it ends in time.
+/// Runs a command and reads the pipes that it was given. It is killed, and the error is `TimedOut`, if it does not end in time.
 pub(super) fn said_within(command: &mut Command, patience: Duration) -> io::Result<Output> {
     // Ctrl-C is to end it also where we have taken the signals over.
     // SAFETY: system calls between fork and exec.
@@ -48,7 +48,7 @@ pub(super) fn said_within(command: &mut Command, patience: Duration) -> io::Resu
     Ok(Output { status, stdout: stdout.said, stderr: stderr.said })
 }
 
-/// Its last words: of the lines of its errors the last one that says something.
+/// The last line of its standard error that is not empty.
 pub(super) fn last_line(said: &Output) -> String {
     let text = String::from_utf8_lossy(&said.stderr);
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()

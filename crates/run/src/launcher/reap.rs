@@ -32,7 +32,7 @@ pub(super) enum Woken {
     Time,
 }
 
-/// Takes in the children that have ended, but for these, who are waited for elsewhere.
+/// Reaps the children that have ended, except these, which are waited for elsewhere.
 pub(crate) fn reap_others(spared: [i32; 2]) {
     loop {
         let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
