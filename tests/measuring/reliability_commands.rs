@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
+use std::io::Write;
 
 use crate::support::needs::{given, mounts};
 use crate::support::{PROGRAM, Sandbox, terminal};
@@ -258,16 +259,64 @@ fn a_hook_may_wait_for_the_end_of_what_another_one_started() {
     place.assert_clean();
 }
 
+/// Whatever `line` does with whyfaster whose hook asks on the terminal; each of `keys` is typed once the words before it are shown.
+fn at_a_terminal(place: &Sandbox, line: &str, keys: &[(&str, &str)]) -> (Option<i32>, String) {
+    // By the second question it has got the terminal.
+    let ask = r#"exec < /dev/tty 2> /dev/tty; printf 'name? ' >&2; read name; printf 'sure? ' >&2; read sure; test "$name$sure" = meyes"#;
+    let mut command = place.command("sh", &["-c", line]);
+    command.env("TERM", "dumb").env("whyfaster", PROGRAM).env("ask", ask);
+    let (mut terminal, child) = terminal::start(command);
+    let (mut shown, mut at) = (String::new(), 0);
+    for (words, typed) in keys {
+        at = terminal::show_until(&mut terminal, &mut shown, at, words);
+        terminal.write_all(typed.as_bytes()).unwrap();
+    }
+    let (code, rest) = terminal::end(terminal, child);
+    (code, shown + &rest)
+}
+
+const ASKING: &str = r#""$whyfaster" compare --runs=2 --why=no --setup "$ask" true true"#;
+
 #[test]
-fn a_hook_that_asks_on_the_terminal_is_ended_and_told() {
+fn a_hook_may_ask_on_the_terminal() {
     let place = Sandbox::new();
-    let words = ["compare", "--runs=2", "--why=no", "--prepare", "read answer < /dev/tty", "true", "true"];
-    let mut command = place.command(PROGRAM, &words);
-    command.env("TERM", "dumb");
-    let (terminal, child) = terminal::start(command);
-    let (code, shown) = terminal::end(terminal, child);
+    let (code, shown) = at_a_terminal(
+        &place,
+        &format!("{ASKING}; read last; echo got $last"),
+        &[("name? ", "me\n"), ("sure? ", "yes\n"), ("show -v", "more\n")],
+    );
+    assert!(code == Some(0) && shown.contains("got more"), "{code:?} {shown}");
+    place.assert_clean();
+}
+
+#[test]
+fn ctrl_c_at_the_question_of_a_hook_is_an_interrupt() {
+    let place = Sandbox::new();
+    let (code, shown) =
+        at_a_terminal(&place, &format!("exec {ASKING}"), &[("name? ", "me\n"), ("sure? ", "\u{3}")]);
+    assert_eq!(code, Some(130), "{shown}");
+    place.assert_clean();
+}
+
+#[test]
+fn ctrl_z_at_the_question_of_a_hook_stops_whyfaster_too() {
+    let place = Sandbox::new();
+    let line = format!("set -m; {ASKING}; echo stands still; fg");
+    let (code, shown) = at_a_terminal(
+        &place,
+        &line,
+        &[("name? ", "me\n"), ("sure? ", "\u{1a}"), ("stands still", ""), ("compare", "yes\n")],
+    );
+    assert_eq!(code, Some(0), "{shown}");
+    place.assert_clean();
+}
+
+#[test]
+fn a_hook_that_asks_on_the_terminal_of_somebody_else_is_ended_and_told() {
+    let place = Sandbox::new();
+    let (code, shown) = at_a_terminal(&place, &format!("set -m; {ASKING} & wait $!"), &[]);
     assert!(
-        code == Some(5) && shown.contains("asks on the terminal, which hooks do not have"),
+        code == Some(5) && shown.contains("asks on the terminal, and whyfaster runs in the background"),
         "{code:?} {shown}"
     );
     place.assert_clean();

@@ -33,6 +33,18 @@ pub(crate) fn start(mut command: Command) -> (File, Child) {
     (File::from(master), child)
 }
 
+/// Adds to `shown` until these words stand in it from there on: where they end.
+pub(crate) fn show_until(terminal: &mut File, shown: &mut String, from: usize, words: &str) -> usize {
+    let mut part = [0; 4096];
+    loop {
+        if let Some(at) = shown[from..].find(words) {
+            return from + at + words.len();
+        }
+        let n = terminal.read(&mut part).unwrap();
+        shown.push_str(&String::from_utf8_lossy(&part[..n]));
+    }
+}
+
 /// Types Ctrl-C and waits for the end: the exit status, and what was printed from then on.
 pub(crate) fn press_ctrl_c(mut terminal: File, child: Child) -> (Option<i32>, String) {
     terminal.write_all(b"\x03").unwrap();

@@ -4,13 +4,16 @@
 //! `--prepare` starts, say) is meant to stay.
 
 use std::io;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_process, kill_process_group,
+    pidfd_open, waitid,
+};
 use whyfaster_core::plan::{Alternative, Shell};
 use whyfaster_core::run::Run;
 use whyfaster_words::exit::{Exit, Failure};
@@ -19,6 +22,7 @@ use super::client::Launcher;
 use super::interrupts::Interrupts;
 use super::launcher::{end_tree, identity};
 use super::protocol::{Identity, RunAs};
+use super::terminal::Terminal;
 
 /// How often to look whether a hook has ended where the kernel does not tell.
 const LOOK: Duration = Duration::from_millis(5);
@@ -126,10 +130,10 @@ impl Hooks<'_> {
             Ok(None) => Err(Failure::new(
                 Exit::CommandFailed,
                 format!(
-                    "the --{} command '{line}' asks on the terminal, which hooks do not have",
+                    "the --{} command '{line}' asks on the terminal, and whyfaster runs in the background",
                     hook.name()
                 ),
-                "answer before: 'sudo -v', or an agent that knows the key",
+                "run it in the foreground, or answer before: 'sudo -v', or an agent that knows the key",
             )),
             Ok(Some(status)) => Err(fail(match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
@@ -176,8 +180,7 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: the kernel stopped it because it uses the terminal,
-    /// and it was ended.
+    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: it asks on a terminal that is not ours either, and was ended.
     fn wait(
         &self,
         child: &mut Child,
@@ -190,29 +193,75 @@ impl Hooks<'_> {
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
         let fds: Vec<_> = handle.iter().map(AsFd::as_fd).collect();
         let look = if handle.is_none() { LOOK } else { LOOK_AROUND };
+        let mut loan = Loan::default();
         loop {
             self.interrupts.wait(&fds, Some(look))?;
             if let Some(status) = child.try_wait()? {
+                loan.end(status);
                 return Ok(Some(status));
             }
-            if self.interrupts.count() > before {
+            let refused = !loan.look(pid);
+            if refused || self.interrupts.count() > before {
                 hook.into_iter().for_each(end_tree);
-                return child.wait().map(Some);
-            }
-            if waits_for_terminal(pid) {
-                hook.into_iter().for_each(end_tree);
-                return child.wait().map(|_| None);
+                let status = child.wait()?;
+                loan.end(status);
+                return Ok((!refused).then_some(status));
             }
             launcher.reap_orphans(pid);
         }
     }
 }
 
-/// Whether the kernel stopped it because it uses the terminal from the background: its process group is one of its own.
-fn waits_for_terminal(hook: Pid) -> bool {
+/// The terminal in the hands of a hook. Its process group is one of its own, so the kernel stops it when it asks there for something, as
+/// `sudo` does for a password.
+#[derive(Default)]
+struct Loan {
+    /// What it was like before, once it is lent.
+    terminal: Option<Terminal>,
+    /// The hook stood still when we last looked.
+    stood: bool,
+}
+
+impl Loan {
+    /// Lends the terminal to a hook that stands still for it. False: this program does not have it.
+    fn look(&mut self, hook: Pid) -> bool {
+        let signal = stopped_by(hook).filter(|signal| match *signal {
+            libc::SIGTTIN | libc::SIGTTOU => true,
+            // A Ctrl-Z, which went to the hook alone.
+            libc::SIGTSTP => self.terminal.is_some(),
+            _ => false,
+        });
+        // `sudo` catches the signal, and stops itself a moment after the others.
+        if !mem::replace(&mut self.stood, signal.is_some()) {
+            return true;
+        }
+        let Some(signal) = signal else { return true };
+        if let Some(terminal) = self.terminal.take() {
+            terminal.restore(false);
+            if signal == libc::SIGTSTP {
+                // Until whoever started us lets us go on.
+                let _ = kill_process_group(getpgrp(), Signal::TSTP);
+            }
+        }
+        (self.terminal, self.stood) = (Terminal::lend(hook), false);
+        self.terminal.is_some()
+    }
+
+    /// Takes it back from a hook that has ended. A Ctrl-C that ended it was meant for us too.
+    fn end(self, status: ExitStatus) {
+        let Some(terminal) = self.terminal else { return };
+        terminal.restore(!status.success());
+        let signal = status.signal().or_else(|| status.code().map(|code| code - 128));
+        if signal == Some(libc::SIGINT) || signal == Some(libc::SIGQUIT) {
+            let _ = kill_process(getpid(), Signal::INT);
+        }
+    }
+}
+
+/// The signal that stopped it, while it is stopped.
+fn stopped_by(hook: Pid) -> Option<i32> {
     let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let stopped = waitid(WaitId::Pid(hook), options).ok().flatten().and_then(|it| it.stopping_signal());
-    stopped.is_some_and(|signal| [libc::SIGTTIN, libc::SIGTTOU].contains(&signal))
+    waitid(WaitId::Pid(hook), options).ok().flatten()?.stopping_signal()
 }
 
 /// Lets all signals through again: the mask that we set is inherited.

@@ -22,11 +22,11 @@ use super::super::failures::{cannot_create, cannot_end, cannot_execute, cannot_p
 use super::super::interrupts::{Interrupts, Source};
 use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::super::resolve::{self, Command};
+use super::super::terminal::Terminal;
 use super::around;
 use super::follow::{Follow, POLL, Turn, observing};
 use super::level::Chosen;
 use super::observer::{Observer, Take};
-use super::terminal::Terminal;
 use super::watched::{Said, Say, Watched};
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.
@@ -63,12 +63,13 @@ pub(super) fn watch(
     let mut watched = Watched { counts, ..Watched::default() };
     around.end(&mut watched.facts);
     let Some(outcome) = outcome else {
-        terminal.restore(true);
+        terminal.into_iter().for_each(|it| it.restore(true));
         return Ok(Watched { interrupted: true, ended_by: Some(EndedBy::Signal), ..watched });
     };
     watched.exit_status = outcome.copies.status.first().copied();
     watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
-    terminal.restore(killed(&outcome) || watch.stop.is_some());
+    let broken = killed(&outcome) || watch.stop.is_some();
+    terminal.into_iter().for_each(|it| it.restore(broken));
     if level == Level::Rusage {
         watch.bare(&outcome, take);
     }

@@ -10,7 +10,6 @@ pub(crate) mod follow;
 mod level;
 pub(crate) mod observer;
 mod running;
-mod terminal;
 mod watched;
 
 use std::time::Instant;
