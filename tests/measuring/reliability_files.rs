@@ -412,3 +412,15 @@ fn a_closed_standard_output_is_an_error() {
     place.shell(&format!("exec \"$whyfaster\" {SHORT} > /dev/null")).ok();
     place.shell(&format!("exec \"$whyfaster\" {SHORT} 1<> /dev/null")).ok();
 }
+
+/// The first output is kept while the second is held against it, and takes no disk while runs are timed.
+#[test]
+fn kept_outputs_are_given_back_before_runs_are_timed() {
+    let place = Sandbox::new();
+    let notes = "echo $WHYFASTER_RUN $(ls -l /proc/$PPID/fd | grep -c deleted) >> log";
+    place.compare(&["--max-time=1s", "--why=no", "--prepare", notes, "seq 9", "seq 1 9"]).ok();
+    let log = fs::read_to_string(place.path("log")).unwrap();
+    for (line, stands) in [("trial 1\n", true), ("timed 0\n", true), ("timed 1\n", false)] {
+        assert_eq!(log.contains(line), stands, "{log}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Everything that is set up once and used for every batch: resolved commands, the launcher, the hooks. A rehearsal goes the same way
 //! and runs nothing.
 
+use std::collections::HashSet;
 use std::fs;
 
 use rand::{RngExt, SeedableRng};
@@ -280,7 +281,17 @@ impl<'a> Rig<'a> {
             destinations: None,
         });
         self.kept.extend(kept.filter(|_| whole).map(|kept| (index, kept)));
+        self.forget_outputs();
         Ok(Ran::Done(()))
+    }
+
+    /// Gives back the disk that the outputs take against which no alternative is left to be held.
+    fn forget_outputs(&mut self) {
+        let tried: HashSet<usize> = self.trials.iter().map(|trial| trial.alternative).collect();
+        let untried =
+            || self.plan.alternatives.iter().enumerate().filter(|(index, _)| !tried.contains(index));
+        let parameters = |index: usize| &self.plan.alternatives[index].parameters;
+        self.kept.retain(|(kept, _)| untried().any(|(_, it)| it.parameters == *parameters(*kept)));
     }
 
     /// Untimed runs before the first round, as long as `goes_on` says so. Returns how many runs each alternative had.
