@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::support::fleets::{CPUS, comparison, lists, normal, price_list, write};
@@ -201,6 +202,52 @@ fn gates_hold_comparisons_to_every_machine() {
         assert!(status == Some(3) && err.contains(says), "{condition}: {status:?} {err}");
     }
     assert_eq!(status("mixed", "slower>50%").0, Some(0));
+}
+
+/// A gate is for scripts, which may look at a part of the report only.
+#[test]
+fn a_reader_that_leaves_does_not_undo_a_gate() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |at, _, _| if at == 17 { 0.7 } else { 0.0 });
+    let gate = "\"$whyfaster\" fleet report lists --fail-if 'outlier>20%'";
+    place.shell(&format!("{{ sleep 0.1; {gate}; echo $? > status; }} | true; cat status")).expect(0, &[]);
+    assert_eq!(fs::read_to_string(place.path("status")).unwrap(), "3\n");
+}
+
+#[test]
+fn a_machine_with_many_rows_of_its_own_hides_no_other() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |at, _, _| if at == 17 { 0.7 } else { 0.0 });
+    let mut wide: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(place.path("lists/node3.json")).unwrap()).unwrap();
+    let prices = wide["prices"].as_array_mut().unwrap();
+    for at in 0..60 {
+        let mut price = prices[0].clone();
+        price["variant"] = format!("cpus=0-{at}").into();
+        prices.push(price);
+    }
+    write(&place, "lists/node3.json", &wide);
+    let report = place.run(&["fleet", "report", "lists", "--json"]).json();
+    assert_eq!(report["prices"]["outliers"][0]["machine"], "node17", "{:#}", report["prices"]["outliers"]);
+    assert_eq!(report["prices"]["outliers"][0]["pattern"]["kind"], "everything");
+    place.run(&["fleet", "report", "lists", "--fail-if", "outlier>20%"]).expect(3, &["'node17'"]);
+}
+
+#[test]
+fn names_that_come_twice_or_are_no_text_hold_nothing_up() {
+    let place = Sandbox::new();
+    for (day, at) in [("mon", 1), ("mon", 2), ("tue", 1), ("tue", 2)] {
+        write(&place, &format!("{day}/node{at}.json"), &comparison(CPUS[0], 0.05));
+    }
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.json");
+    fs::write(place.path("mon").join(name), "{").unwrap();
+    let report = place.run(&["fleet", "report", "mon", "tue", "--json"]).json();
+    let machines: Vec<&str> = list(&report["comparisons"][0]["machines"])
+        .iter()
+        .map(|it| it["machine"].as_str().unwrap())
+        .collect();
+    assert_eq!(machines, ["node1", "node2", "node1 (2)", "node2 (2)"]);
+    assert_eq!(report["not_read"][0]["file"], "mon/caf\u{fffd}.json");
 }
 
 /// A metric of a text file.

@@ -377,6 +377,10 @@ fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
     let mut negative = price_list("negative", CPUS[0], "6.1", |_, _| 0.0);
     negative["prices"][0]["median_ns"] = json!(-1.0);
     write(place, "lists/negative.json", &negative);
+    // An index of a server does not take it.
+    let mut long = price_list("long", CPUS[0], "6.1", |_, _| 0.0);
+    long["prices"][0]["variant"] = "x".repeat(3_000).into();
+    write(place, "lists/long.json", &long);
     for (file, started) in [("future", "2999-01-01T00:00:00Z"), ("never", "once upon a time")] {
         let mut list = price_list("node0", CPUS[0], "6.1", |_, _| 3.0);
         list["started"] = started.into();
@@ -386,9 +390,10 @@ fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
     ran.expect_error(
         1,
         &[
-            "4 of 29 files",
+            "5 of 30 files",
             "left out 'lists/broken.json'",
             "'lists/negative.json'",
+            "'lists/long.json'",
             "in the future",
             "once upon a time",
         ],

@@ -25,7 +25,7 @@ pub fn records(records: &[Listed], all: usize, look: &Look) -> String {
     let grid = Grid {
         key: Column::of("number", records, |it| it.id.to_string()),
         groups: vec![
-            Group::of("measured", records, |it| {
+            Group::of("measured (UTC)", records, |it| {
                 it.started.get(..16).unwrap_or(&it.started).replace('T', " ")
             }),
             Group::of("machine", records, |it| text(&it.host, NAME)),

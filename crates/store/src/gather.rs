@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use whyfaster_words::exit::Failure;
@@ -13,8 +14,8 @@ use whyfaster_words::exit::Failure;
 use super::read::{Recorded, read_recorded};
 use super::trouble;
 
-/// A file that was named, and is none of ours or cannot be read.
-#[derive(Debug)]
+/// A file or a directory that is none of ours or cannot be read.
+#[derive(Clone, Debug)]
 pub struct Refused {
     /// The file.
     pub file: PathBuf,
@@ -27,8 +28,8 @@ pub fn gather(
     paths: &[PathBuf],
     take: &mut dyn FnMut(&str, &Path, Recorded),
 ) -> Result<Vec<Refused>, Failure> {
-    let mut refused = Vec::new();
-    for (file, name) in files_below(paths)? {
+    let (files, mut refused) = files_below(paths)?;
+    for (file, name) in files {
         match read_recorded(&file) {
             Ok(recorded) => take(&name, &file, recorded),
             Err(why) => refused.push(Refused { file, why }),
@@ -37,14 +38,14 @@ pub fn gather(
     Ok(refused)
 }
 
-/// Every file under these paths that may be a record, with what it calls its machine.
-pub fn files_below(paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, Failure> {
-    let mut files = Vec::new();
+/// Every file under these paths that may be a record, with what it calls its machine; and the directories that cannot be read.
+pub fn files_below(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, String)>, Vec<Refused>), Failure> {
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
     for path in paths {
         // What was named must be there; what a directory holds beside records is none of our business.
         let found = fs::metadata(path).map_err(|error| trouble::reading(path, &error))?;
         if found.is_dir() {
-            within(path, &mut files)?;
+            within(path, &mut files, &mut refused).map_err(|error| trouble::reading(path, &error))?;
         } else {
             files.push(path.clone());
         }
@@ -53,7 +54,7 @@ pub fn files_below(paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, Failure>
     let mut seen = BTreeSet::new();
     files.retain(|file| fs::canonicalize(file).map_or(true, |path| seen.insert(path)));
     let names = names(&files);
-    Ok(files.into_iter().zip(names).collect())
+    Ok((files.into_iter().zip(names).collect(), refused))
 }
 
 /// Whether reading it may wait for somebody who writes to it, or for a terminal.
@@ -61,16 +62,18 @@ fn waits(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
-/// The files that end in `.json` in a directory and those below, in the order of their names.
-fn within(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let entries = fs::read_dir(directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let mut entries = entries.map_err(|error| trouble::reading(directory, &error))?;
+/// The files that end in `.json` in a directory and those below, in the order of their names. One below that cannot be read (`lost+found`) does not
+/// hold the others.
+fn within(directory: &Path, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) -> io::Result<()> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         // A link to a directory may lead in a circle.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            within(&path, files)?;
+            if let Err(error) = within(&path, files, refused) {
+                refused.push(Refused { why: trouble::reading(&path, &error), file: path });
+            }
         } else if path.extension() == Some(OsStr::new("json")) && !waits(&path) {
             files.push(path);
         }
@@ -113,7 +116,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
         let again = place.path().join("./a.json");
-        let found = files_below(&[place.path().to_owned(), file.clone(), again]).unwrap();
+        let (found, _) = files_below(&[place.path().to_owned(), file.clone(), again]).unwrap();
         assert_eq!(found, [(file, "a".to_owned())]);
     }
 

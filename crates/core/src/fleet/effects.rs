@@ -3,7 +3,8 @@
 //! The combined effect is that of a random-effects meta-analysis: machines differ in truth, and each was measured with an error.
 //! The variance between machines is that of DerSimonian and Laird, "Meta-analysis in clinical trials", 1986; the interval that of Hartung
 //! and Knapp, "A refined method for the meta-analysis of controlled clinical trials", 2001, which holds also for few machines, and is
-//! never narrower than without it. An interval of a machine is read as one of a normal logarithm at the confidence that its record states.
+//! never narrower than without it. An interval of a machine is read as one of a normal logarithm at the confidence at which
+//! its record makes it.
 //!
 //! The range for the next machine is that of Higgins, Thompson and Spiegelhalter, "A re-evaluation of random-effects meta-analysis", 2009.
 
@@ -19,7 +20,7 @@ use crate::verdict::{Ratio, Verdict};
 pub struct Answer {
     /// Alternative over baseline, in time.
     pub ratio: Ratio,
-    /// Confidence of its interval.
+    /// Confidence of its interval: that of the record is shared over all intervals that it has.
     pub confidence: f64,
     /// The verdict.
     pub verdict: Verdict,
@@ -167,7 +168,7 @@ fn measured(it: &Answer, reach: f64) -> Option<(f64, f64)> {
 }
 
 fn combine<'a>(all: impl Iterator<Item = &'a Answer>) -> Option<Combined> {
-    // Most records state the same confidence, and there may be millions.
+    // Most records make their intervals at the same confidence, and there may be millions.
     let (mut known, mut reached) = (CONFIDENCE, reach(CONFIDENCE));
     let each = all.filter_map(|it| {
         if it.confidence != known {

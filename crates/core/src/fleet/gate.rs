@@ -164,7 +164,9 @@ fn combined(counted: &Counted) -> Held<Excess> {
         let excess = Excess::Combined { question: counted.question.clone(), ratio: it.ratio.ratio };
         (excess, (it.ratio.low, it.ratio.high))
     };
-    vec![counted.tally.combined.map(of)]
+    // Who has no interval (it ran out of time, say) is in none, and what was not measured never passes.
+    let missing = counted.tally.combined.is_some_and(|it| it.machines < counted.machines);
+    std::iter::once(counted.tally.combined.map(of)).chain(missing.then_some(None)).collect()
 }
 
 /// Holds numbers of machines against a limit: those that are sure, and those that there may be.
@@ -334,6 +336,13 @@ mod tests {
     fn the_combined_effect_is_held_by_its_interval() {
         let of = |allowed| of(&[(0.9, 1.1, Verdict::Undecided)], Limit::Combined(allowed));
         assert_eq!((of(0.2), of(0.0), of(-0.2)), ("passed", "undecided", "failed"));
+        // One machine hung.
+        let lacking = |allowed| {
+            let mut counted = Counted::of(&answered(&[(0.9, 1.1, Verdict::Undecided)]));
+            counted.machines += 1;
+            said(limit(Limit::Combined(allowed), None, &[], &[counted]))
+        };
+        assert_eq!((lacking(0.2), lacking(-0.2)), ("undecided", "failed"));
     }
 
     #[test]

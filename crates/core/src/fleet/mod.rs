@@ -5,7 +5,8 @@
 //! [`outliers`] names who is off within its group, at a stated rate of false names; [`effects`] combines one comparison over all machines;
 //! [`change`] sets every machine beside itself, before and after; [`gate`] holds what was found against limits.
 //!
-//! Medians and quartiles carry all of it, not means and variances: a fleet is looked at because some of its machines are broken.
+//! Medians and quartiles carry it, not means and variances: a fleet is looked at because some of its machines are broken. Only the effect over all
+//! machines is a mean, as a meta-analysis has it; what separates the machines is told beside it.
 
 pub mod change;
 pub mod effects;
@@ -102,21 +103,23 @@ impl Fleet {
     /// Calls machines of one name by other names, of which there is one for every machine: hosts that were cloned share theirs. Where such a
     /// name is that of another machine, which a list may have made up, it is numbered: no two are ever taken for one.
     pub fn tell_apart(&mut self, others: &[String]) {
-        let mut often: BTreeMap<&str, usize> = BTreeMap::new();
-        for machine in &self.machines {
-            *often.entry(&machine.name).or_default() += 1;
-        }
-        let alone: BTreeSet<String> =
-            often.into_iter().filter(|(_, times)| *times == 1).map(|(name, _)| name.to_owned()).collect();
-        let mut taken = alone.clone();
-        for (machine, other) in
-            self.machines.iter_mut().zip(others).filter(|(it, _)| !alone.contains(&it.name))
-        {
-            let numbered = (2..).map(|nth| format!("{other} ({nth})"));
-            let free = std::iter::once(other.clone()).chain(numbered).find(|name| !taken.contains(name));
-            machine.name = free.unwrap_or_default();
-            taken.insert(machine.name.clone());
-        }
+        tell_apart(&mut self.machines.iter_mut().collect::<Vec<_>>(), others);
+    }
+}
+
+fn tell_apart(machines: &mut [&mut Machine], others: &[String]) {
+    let mut often: BTreeMap<&str, usize> = BTreeMap::new();
+    for machine in machines.iter() {
+        *often.entry(&machine.name).or_default() += 1;
+    }
+    let alone: BTreeSet<String> =
+        often.into_iter().filter(|(_, times)| *times == 1).map(|(name, _)| name.to_owned()).collect();
+    let mut taken = alone.clone();
+    for (machine, other) in machines.iter_mut().zip(others).filter(|(it, _)| !alone.contains(&it.name)) {
+        let numbered = (2..).map(|nth| format!("{other} ({nth})"));
+        let free = std::iter::once(other.clone()).chain(numbered).find(|name| !taken.contains(name));
+        machine.name = free.unwrap_or_default();
+        taken.insert(machine.name.clone());
     }
 }
 

@@ -207,8 +207,7 @@ impl Distances {
         group_of: &[usize],
         tails: Option<Tails>,
     ) -> Self {
-        let members: Vec<&Vec<Option<f64>>> =
-            rows.iter().zip(residuals).filter(|(row, _)| pattern.holds(row)).map(|(_, it)| it).collect();
+        let members = members(pattern, rows, residuals);
         let each = (0..group_of.len()).map(|machine| {
             let told: Vec<f64> = members.iter().filter_map(|row| row[machine]).collect();
             // As where machines are judged: half of the rows speak for all.
@@ -232,16 +231,19 @@ impl Distances {
     }
 }
 
-/// What is left of a row when the median of its group is taken off; nothing of a group that is too small.
-fn residuals(row: &[Option<f64>], group_of: &[usize]) -> Vec<Option<f64>> {
-    let medians = medians(row, group_of);
-    let mut sizes = vec![0usize; medians.len()];
+/// The middle of a row in every group; none where fewer machines than [`LEAST_MACHINES`] have it.
+pub(super) fn middles(row: &[Option<f64>], group_of: &[usize]) -> Vec<Option<f64>> {
+    let mut middles = medians(row, group_of);
+    let mut sizes = vec![0usize; middles.len()];
     row.iter().zip(group_of).filter(|(value, _)| value.is_some()).for_each(|(_, group)| sizes[*group] += 1);
-    let each = row.iter().zip(group_of).map(|(value, group)| {
-        (sizes[*group] >= LEAST_MACHINES).then_some(())?;
-        Some((*value)? - medians[*group]?)
-    });
-    each.collect()
+    middles.iter_mut().zip(sizes).filter(|(_, size)| *size < LEAST_MACHINES).for_each(|(it, _)| *it = None);
+    middles
+}
+
+/// What is left of a row when the middle of its group is taken off.
+fn residuals(row: &[Option<f64>], group_of: &[usize]) -> Vec<Option<f64>> {
+    let middles = middles(row, group_of);
+    row.iter().zip(group_of).map(|(value, group)| Some((*value)? - middles[*group]?)).collect()
 }
 
 /// The residuals in spreads of their row.
@@ -279,22 +281,20 @@ fn groups_of(row: &[Option<f64>], group_of: &[usize]) -> usize {
 
 /// Asks every machine in every family and every row.
 fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Option<Tails>) -> Vec<Asked> {
-    let families = families(rows);
+    let common = rows.iter().zip(scores).filter(|(_, scores)| is_common(scores)).map(|(row, _)| row);
+    let families = families(&common.collect::<Vec<_>>());
     let of_families = families.len() as f64;
-    let singles = rows.iter().map(|row| Pattern::Row { row: row.clone() });
-    let of_singles = rows.len() as f64;
+    // Of a row that nobody can be off in nothing is asked, so it takes no part of the error.
+    let told = rows.iter().zip(scores).filter(|(_, scores)| scores.iter().any(Option::is_some));
+    let singles: Vec<Pattern> = told.map(|(row, _)| Pattern::Row { row: row.clone() }).collect();
+    let of_singles = singles.len() as f64;
     let weighted = families
         .into_iter()
         .map(|it| (it, 0.5 / of_families))
-        .chain(singles.map(|it| (it, 0.5 / of_singles)));
+        .chain(singles.into_iter().map(|it| (it, 0.5 / of_singles)));
     weighted
         .map(|(pattern, weight)| {
-            let members: Vec<&Vec<Option<f64>>> = rows
-                .iter()
-                .zip(scores)
-                .filter(|(row, _)| pattern.holds(row))
-                .map(|(_, scores)| scores)
-                .collect();
+            let members = members(&pattern, rows, scores);
             let means = means(&members, group_of.len());
             let told: Vec<f64> = means.iter().flatten().copied().collect();
             // Independent rows vary by this much in the mean; less is chance.
@@ -304,6 +304,19 @@ fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Opt
             Asked { pattern, weight, p_values, means }
         })
         .collect()
+}
+
+/// Whether half of the machines have this row. Those that a few have alone (of their further CPUs, say) are no part of a family: by them
+/// all others would lack most of it.
+fn is_common(row: &[Option<f64>]) -> bool {
+    2 * row.iter().flatten().count() >= row.len()
+}
+
+/// What is known of the rows of a pattern.
+fn members<'a>(pattern: &Pattern, rows: &[Row], known: &'a [Vec<Option<f64>>]) -> Vec<&'a Vec<Option<f64>>> {
+    let one = matches!(pattern, Pattern::Row { .. });
+    let each = rows.iter().zip(known).filter(|(row, known)| pattern.holds(row) && (one || is_common(known)));
+    each.map(|(_, known)| known).collect()
 }
 
 /// With the tails of so many rows together.
@@ -318,7 +331,7 @@ fn tails_of_rows(scores: &[Vec<Option<f64>>], machines: usize) -> Option<Tails> 
 }
 
 /// The families with more than one row; those that hold the same rows as one before are that one.
-fn families(rows: &[Row]) -> Vec<Pattern> {
+fn families(rows: &[&Row]) -> Vec<Pattern> {
     let mut groups: Vec<&str> = rows.iter().map(|row| row.group.as_str()).collect();
     groups.sort_unstable();
     groups.dedup();
@@ -434,6 +447,7 @@ fn off(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Fleet;
     use super::super::simulated::{Off, Planted, fleet};
     use super::super::split::split;
     use super::*;
@@ -540,6 +554,25 @@ mod tests {
         }
         // 2 of 40 are expected at most: 7 would be chance in one case of a hundred.
         assert!(missed < 7, "{missed} of 40 fleets have an interval that is wrong");
+    }
+
+    #[test]
+    fn rows_that_one_machine_has_alone_keep_nobody_from_being_judged() {
+        let planted = Planted { machines: 40, off: 1, by: 0.3, ..Planted::default() };
+        let Fleet { machines, mut rows, mut costs } = fleet(&planted);
+        let sound = machines.iter().position(|it| !planted.is_off(&it.name)).unwrap();
+        for at in 0..3 * rows.len() {
+            rows.push(Row { variant: format!("cpus={at}"), ..rows[0].clone() });
+            let mut row = vec![None; machines.len()];
+            row[sound] = Some(5.0);
+            costs.push(row);
+        }
+        let splits = split(&machines, &costs);
+        let found = outliers(&machines, &rows, &costs, &splits.group_of);
+        assert_eq!(found.outliers.len(), 1, "{:?}", found.outliers);
+        assert!(planted.is_off(&found.outliers[0].machine));
+        assert_eq!(found.outliers[0].pattern, Pattern::Everything);
+        assert!(found.distances.iter().all(Option::is_some));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Every price of every machine beside its group: what a reader gets who wants the machines one by one.
 
-use super::outliers::LEAST_MACHINES;
-use super::split::medians;
+use super::outliers::middles;
 use super::{Fleet, PriceReport, Row};
 
 /// A price of a machine.
@@ -11,20 +10,20 @@ pub struct Placed<'a> {
     pub row: &'a Row,
     /// The price, nanoseconds.
     pub ns: f64,
-    /// The same over the median of the machine's group; `None` in a group that is too small to have one.
+    /// The same over the median of the machine's group; `None` where too few of the group have that price.
     pub over_group: Option<f64>,
     /// Whether the machine stands out in this row by itself.
     pub stands_out: bool,
 }
 
-/// A fleet, its report, and the median of every row in every group.
+/// A fleet, its report, and the middle of every row in every group.
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
     fleet: &'a Fleet,
     report: &'a PriceReport,
     /// The group of every machine.
     pub group_of: Vec<usize>,
-    medians: Vec<Vec<Option<f64>>>,
+    middles: Vec<Vec<Option<f64>>>,
 }
 
 impl<'a> Placing<'a> {
@@ -34,23 +33,22 @@ impl<'a> Placing<'a> {
         for (at, group) in report.groups.iter().enumerate() {
             group.group.machines.iter().for_each(|machine| group_of[*machine] = at);
         }
-        let medians = fleet.costs.iter().map(|row| medians(row, &group_of)).collect();
-        Self { fleet, report, group_of, medians }
+        let middles = fleet.costs.iter().map(|row| middles(row, &group_of)).collect();
+        Self { fleet, report, group_of, middles }
     }
 
     /// The prices of a machine, in the order of the rows.
     pub fn machine(&self, at: usize) -> impl Iterator<Item = Placed<'a>> + '_ {
         let (fleet, group) = (self.fleet, self.group_of[at]);
-        let large = self.report.groups.get(group).is_some_and(|it| it.group.machines.len() >= LEAST_MACHINES);
         let name = &fleet.machines[at].name;
         let off = self.report.outliers.iter().find(|it| it.machine == *name).map(|it| &it.rows);
         fleet.rows.iter().enumerate().filter_map(move |(index, row)| {
             let ln = fleet.costs[index][at]?;
-            let median = self.medians[index].get(group).copied().flatten().filter(|_| large);
+            let middle = self.middles[index].get(group).copied().flatten();
             Some(Placed {
                 row,
                 ns: ln.exp(),
-                over_group: median.map(|median| (ln - median).exp()),
+                over_group: middle.map(|middle| (ln - middle).exp()),
                 stands_out: off.is_some_and(|rows| rows.iter().any(|it| it.row == *row)),
             })
         })

@@ -32,6 +32,16 @@ pub struct PriceReport {
     pub rate: f64,
 }
 
+impl PriceReport {
+    /// Machines of groups that are large enough, which have too few of the rows that the others have for it to be told how far they are off.
+    pub fn not_told(&self) -> impl Iterator<Item = &str> {
+        let any = self.distances.iter().any(Option::is_some);
+        let each =
+            self.machines.iter().zip(&self.distances).filter(move |(_, distance)| any && distance.is_none());
+        each.map(|(name, _)| name.as_str()).filter(|name| !self.alone.iter().any(|it| it == name))
+    }
+}
+
 /// A group and what it charges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

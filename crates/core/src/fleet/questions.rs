@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
 use super::effects::{Answer, EffectReport, OnMachine, Tally, effects};
-use crate::analysis::{Comparison, Level};
+use super::{Machine, tell_apart};
+use crate::analysis::{Comparison, Level, alpha_per_interval};
 use crate::host::HostFacts;
 use crate::plan::Mode;
 use crate::price::fingerprint::{Facts, Fingerprint};
@@ -150,15 +150,15 @@ pub fn answers(record: &Record) -> Vec<(Question, Answer, &Comparison)> {
         load: level.load,
         arrivals: Arrivals::of(record.plan.mode),
     };
-    let answer = |it: &Comparison| Answer {
+    let answer = |level: &Level, it: &Comparison| Answer {
         ratio: Ratio { ratio: it.ratio, low: it.low, high: it.high },
-        confidence: record.plan.confidence,
+        confidence: 1.0 - alpha_per_interval(&record.plan, &record.host, level.load),
         verdict: it.verdict,
     };
     let levels = record.analysis.levels.iter();
     levels
         .flat_map(|level| level.comparisons.iter().map(move |it| (level, it)))
-        .map(|(level, it)| (of_level(level, it), answer(it), it))
+        .map(|(level, it)| (of_level(level, it), answer(level, it), it))
         .collect()
 }
 
@@ -186,10 +186,14 @@ impl Questions {
         }
     }
 
-    /// What the machines say to each.
-    pub fn answered(&self) -> Vec<Answered> {
-        let each = self.asked.iter();
-        each.map(|(question, answers)| Answered { question: question.clone(), report: effects(answers) })
-            .collect()
+    /// What the machines say to each. Records of one name are told apart by numbers.
+    pub fn answered(self) -> Vec<Answered> {
+        let each = self.asked.into_iter();
+        each.map(|(question, mut answers)| {
+            let names: Vec<String> = answers.iter().map(|it| it.machine.name.clone()).collect();
+            tell_apart(&mut answers.iter_mut().map(|it| &mut it.machine).collect::<Vec<_>>(), &names);
+            Answered { question, report: effects(&answers) }
+        })
+        .collect()
     }
 }

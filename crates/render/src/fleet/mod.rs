@@ -59,7 +59,7 @@ pub fn prices(report: &PriceReport, look: &Look) -> String {
     };
     let rows = row_table(report, if all { usize::MAX } else { ROWS }, look);
     let more = if all { method(report, look) } else { first::more(look) };
-    paragraphs([answer, outliers(report, all, look), groups, rows, alone(report, look), more], look)
+    paragraphs([answer, outliers(report, all, look), groups, rows, not_judged(report, look), more], look)
 }
 
 fn outliers(report: &PriceReport, all: bool, look: &Look) -> Vec<String> {
@@ -142,18 +142,22 @@ pub(super) fn row_grid(rows: &[&RowSpread], look: &Look) -> Grid {
     }
 }
 
-fn alone(report: &PriceReport, look: &Look) -> Vec<String> {
-    if report.alone.is_empty() {
-        return Vec::new();
-    }
-    let shown: Vec<String> = report.alone.iter().take(GROUPS).map(|name| for_look(name, look)).collect();
-    let hidden = report.alone.len() - shown.len();
-    let rest = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-    let text = format!(
-        "Whether these stand out cannot be told, for their group has fewer than three machines: {}{rest}.",
-        shown.join(", ")
-    );
-    wrap(&text, look.width, 0)
+/// The machines that are not judged, or not in all rows together.
+fn not_judged(report: &PriceReport, look: &Look) -> Vec<String> {
+    let lines = |what: &str, machines: Vec<&str>| {
+        if machines.is_empty() {
+            return Vec::new();
+        }
+        let shown: Vec<String> = machines.iter().take(GROUPS).map(|name| for_look(name, look)).collect();
+        let hidden = machines.len() - shown.len();
+        let rest = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        wrap(&format!("{what}: {}{rest}.", shown.join(", ")), look.width, 0)
+    };
+    let small = "Whether these stand out cannot be told, for their group has fewer than three machines";
+    let few =
+        "These are judged row by row only, for they have fewer than half of the rows that most machines have";
+    let alone = report.alone.iter().map(String::as_str).collect();
+    [lines(small, alone), lines(few, report.not_told().collect())].concat()
 }
 
 fn method(report: &PriceReport, look: &Look) -> Vec<String> {
@@ -194,7 +198,9 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     if look.detail == Detail::Sentence {
         return paragraphs([answer], look);
     }
-    answer.extend(report.combined.iter().flat_map(|it| wrap(&combined(it), look.width, 2)));
+    answer.extend(
+        report.combined.iter().flat_map(|it| wrap(&combined(it, report.machines.len()), look.width, 2)),
+    );
     let groups: Vec<&GroupEffect> = report.groups.iter().collect();
     let table =
         if groups.len() < 2 { Vec::new() } else { effect_grid(&groups, look).draw(look.width, 1).lines };
@@ -207,12 +213,16 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     paragraphs([answer, table, machines, more], look)
 }
 
-/// What the machines come to together.
-pub(super) fn combined(it: &Combined) -> String {
+/// What the machines come to together. Those without an interval have no part in it.
+pub(super) fn combined(it: &Combined, machines: usize) -> String {
+    let over = match it.machines {
+        all if all == machines => "Over all".to_owned(),
+        some => format!("Over the {some} of {machines} machines whose ratio has an interval"),
+    };
     let next =
         it.next.map(|(low, high)| format!("; on the next machine, {} to {}", factor(low), factor(high)));
     format!(
-        "Over all, {} the time ({}){}. Of the variance, {:.0}% is between machines, the rest is error.",
+        "{over}, {} the time ({}){}. Of the variance, {:.0}% is between machines, the rest is error.",
         times(it.ratio),
         interval(it.ratio.low, it.ratio.high, |end| Figures::of(it.ratio).factor(end)),
         next.unwrap_or_default(),

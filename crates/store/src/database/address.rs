@@ -42,10 +42,9 @@ impl Address {
         if let Some(named) = named {
             return Self::of(named).map_err(|why| wrong("--store", why));
         }
-        if let Ok(text) = std::env::var(VARIABLE)
-            && !text.is_empty()
-        {
-            return Self::of(&text).map_err(|why| wrong(VARIABLE, why));
+        if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+            let text = text.to_str().ok_or_else(|| wrong(VARIABLE, "it is not UTF-8".to_owned()))?;
+            return Self::of(text).map_err(|why| wrong(VARIABLE, why));
         }
         usual().map(Self::File).ok_or_else(|| {
             let message =

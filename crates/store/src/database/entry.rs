@@ -35,6 +35,10 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The number of the hidden copy of the baseline among the alternatives.
 const HIDDEN_COPY: i64 = -1;
 
+/// Bytes that a name may have which an index is made of. An entry of an index of PostgreSQL takes a third of a page, 2,704 bytes, at most
+/// (BTMaxItemSize in its nbtree.h).
+const LONGEST_NAME: usize = 2_000;
+
 /// A record that can be added to a store.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -106,11 +110,23 @@ impl Entry {
             None if entry.machine.name.is_empty() => called.clone_into(&mut entry.machine.name),
             None => {}
         }
+        entry.check_names()?;
         let facts = entry.facts.iter();
         entry.facts_digest =
             facts.fold(Hash::new(), |hash, (fact, value)| hash.text(fact.name()).text(value)).hex();
         entry.rows.push((&DOCUMENT, vec![TO_COME, Value::Bytes(pack(bytes))]));
         Ok(entry)
+    }
+
+    /// Refuses names that an index of a server would not take: all other records of its statement would be lost with it.
+    fn check_names(&self) -> Result<(), String> {
+        let machine = self.machine.name.len() + self.machine.id.len();
+        match self.priced.iter().map(|row| row.0.len()).chain([machine]).max() {
+            Some(longest) if longest > LONGEST_NAME => Err(format!(
+                "the name of its machine or of a row has {longest} bytes, and {LONGEST_NAME} may be stored"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Its rows in a table.

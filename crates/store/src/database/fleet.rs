@@ -123,20 +123,20 @@ impl Database {
             of_row.insert(row[0].int().unwrap_or_default(), fleet.rows.len());
             fleet.rows.push(Row { group: text(1), name: text(2), variant: text(3) });
         })?;
-        fleet.costs = vec![vec![None; fleet.machines.len()]; fleet.rows.len()];
+        // Rows of which these machines have no price are none of theirs, and take no room for every machine: there may be thousands.
+        fleet.costs = vec![Vec::new(); fleet.rows.len()];
         each_price(sql, chosen, &mut |record, of, ns| {
             if let (Some(machine), Some(row)) = (place.get(&record), of_row.get(&of))
                 && ns > 0.0
             {
-                fleet.costs[*row][*machine] = Some(ns.ln());
+                let costs = &mut fleet.costs[*row];
+                costs.resize(fleet.machines.len(), None);
+                costs[*machine] = Some(ns.ln());
             }
         })?;
-        // Rows of which these machines have no price are none of theirs.
-        let priced: Vec<bool> = fleet.costs.iter().map(|row| row.iter().any(Option::is_some)).collect();
-        let mut keep = priced.iter().copied();
-        fleet.rows.retain(|_| keep.next().unwrap_or_default());
-        let mut keep = priced.iter().copied();
-        fleet.costs.retain(|_| keep.next().unwrap_or_default());
+        let mut priced = fleet.costs.iter().map(|row| !row.is_empty());
+        fleet.rows.retain(|_| priced.next().unwrap_or_default());
+        fleet.costs.retain(|row| !row.is_empty());
         Ok(fleet)
     }
 

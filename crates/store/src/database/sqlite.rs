@@ -214,18 +214,19 @@ impl From<rusqlite::Error> for Trouble {
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::Forbidden(error.to_string()),
             Some(ErrorCode::NotADatabase) => Self::Foreign,
-            _ if no_room(&error) => Self::Full,
-            _ => Self::Other(error.to_string()),
+            _ => match extended(&error) {
+                // The log's index is made larger by other means than a file, and tells a full disk in another way.
+                Some(IOERR_SHMSIZE) => Self::Full,
+                // Of a full disk SQLite knows (unixWrite in os_unix.c).
+                Some(IOERR_WRITE) => Self::Other(format!("{error}: a quota, a limit or a fault of the disk")),
+                _ => Self::Other(error.to_string()),
+            },
         }
     }
 }
 
-/// The log and its index are made larger by other means than the file, and tell a full disk in another way.
-fn no_room(error: &rusqlite::Error) -> bool {
-    const IOERR_WRITE: c_int = rusqlite::ffi::SQLITE_IOERR_WRITE;
-    const IOERR_SHMSIZE: c_int = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
-    matches!(extended(error), Some(IOERR_WRITE | IOERR_SHMSIZE))
-}
+const IOERR_WRITE: c_int = rusqlite::ffi::SQLITE_IOERR_WRITE;
+const IOERR_SHMSIZE: c_int = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// What it is in particular.
 fn extended(error: &rusqlite::Error) -> Option<c_int> {

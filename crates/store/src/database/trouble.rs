@@ -114,7 +114,7 @@ impl Unconnected {
                 format!("check host and port, and that the server runs; {NOTHING_TWICE}"),
             ),
             Self::Refused(why) => (
-                format!("the server of the store {address} lets nobody in: {why}"),
+                format!("the server of the store {address} refuses the connection: {why}"),
                 "check user and database; give the password by PGPASSWORD or in ~/.pgpass (mode 0600)".into(),
             ),
             Self::Unproven(why) => (

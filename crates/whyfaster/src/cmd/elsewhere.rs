@@ -142,11 +142,11 @@ fn visited(
     }
     {
         let mut keep = |at: usize, bytes: Vec<u8>| {
-            let recorded = received(verb, &files[at], &bytes)?;
+            let for_store = received(verb, &files[at], &bytes)?.is_some();
             store::write_atomic(&files[at], &bytes)
                 .map_err(|failure| Trouble::NotKept { why: failure.message })?;
-            if let (Some((saver, _)), Some(recorded)) = (&saver, recorded) {
-                saver.add(recorded, bytes, &machines[at].name);
+            if let (Some((saver, _)), true) = (&saver, for_store) {
+                saver.add(files[at].clone(), &machines[at].name);
             }
             Ok(())
         };
@@ -178,18 +178,18 @@ fn visited(
         }
         return Ok(Visited { fleet: Vec::new(), exit: Exit::Interrupted });
     }
-    let fleet = reported(verb, &collection, &home, &results::look(&outputs))?;
-    Ok(Visited { fleet, exit: if lacks || !saved { Exit::Error } else { Exit::Ok } })
+    let exit = if lacks || !saved { Exit::Error } else { Exit::Ok };
+    let (fleet, reported) = match reported(verb, &collection, &home, &results::look(&outputs)) {
+        Ok(fleet) => (fleet, Ok(())),
+        Err(error) => (Vec::new(), Err(error)),
+    };
+    Ok(Visited { fleet, exit: results::after(reported, exit) })
 }
 
 /// Has the records added that an earlier run brought home: it may not have come to that, and the store takes none twice.
 fn save_what_is_home(saver: &Saver, collection: &Collection, wanted: &Wanted) {
     for (name, _) in wanted.machines.iter().filter(|(name, _)| collection.has(name)) {
-        let file = collection.file(name);
-        match store::read_with_bytes(&file) {
-            Ok((recorded, bytes)) => saver.add(recorded, bytes, name),
-            Err(failure) => say(&format!("left out '{}': {failure}", file.display())),
-        }
+        saver.add(collection.file(name), name);
     }
 }
 

@@ -11,7 +11,7 @@ use whyfaster_render::screen::{answer, screen};
 use whyfaster_store as store;
 use whyfaster_store::database::{Database, Entry};
 use whyfaster_words::display::Style;
-use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_words::exit::{self, Exit, Failure};
 use whyfaster_words::look::{Environment, Look};
 
 use crate::cli::{Outputs, Save, Target};
@@ -37,6 +37,14 @@ fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Re
     let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
     let entry = entry(recorded, bytes, called).map_err(refuse)?;
     Database::open_or_make(&save.address)?.add(vec![entry], &save.label).map(drop)
+}
+
+/// How a verb ends that has decided something besides what it wrote: a reader that has gone (`| head`) does not undo that.
+pub fn after(written: anyhow::Result<()>, exit: Exit) -> Exit {
+    match written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok) {
+        Exit::Ok => exit,
+        failed => failed,
+    }
 }
 
 /// What a store takes of a record, or why it does not.

@@ -1,16 +1,17 @@
 //! Records into the store while others are measured: in a thread of its own, so that a server that does not answer holds nobody.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use whyfaster_store::Recorded;
+use whyfaster_store as store;
 use whyfaster_store::database::Database;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::results;
 
-/// A record, its bytes, and what its machine is called where the record does not say.
-type Parcel = (Recorded, Vec<u8>, String);
+/// The file of a record, which is read when its turn comes, for there may be thousands; and what its machine is called where the record does not say.
+type Parcel = (PathBuf, String);
 
 /// A store that takes records in.
 #[derive(Debug)]
@@ -28,8 +29,9 @@ impl Saver {
         let (records, receive) = channel::<Parcel>();
         let thread = thread::spawn(move || {
             let mut left_out = Vec::new();
-            for (recorded, bytes, called) in receive {
-                match results::entry(recorded, &bytes, &called) {
+            for (file, called) in receive {
+                let read = store::read_with_bytes(&file).map_err(|failure| failure.to_string());
+                match read.and_then(|(recorded, bytes)| results::entry(recorded, &bytes, &called)) {
                     // After the first failure no other is tried: each would wait for the server anew.
                     Ok(entry) => database.add(vec![entry], &label).map(drop)?,
                     Err(why) => left_out.push((called, why)),
@@ -41,9 +43,9 @@ impl Saver {
     }
 
     /// Has a record added.
-    pub(super) fn add(&self, recorded: Recorded, bytes: Vec<u8>, called: &str) {
+    pub(super) fn add(&self, file: PathBuf, called: &str) {
         // Where it has given up, `finish` says why.
-        let _ = self.records.send((recorded, bytes, called.to_owned()));
+        let _ = self.records.send((file, called.to_owned()));
     }
 
     /// Waits until all are in the store that it takes; which it does not take, or why the rest is not there.
@@ -57,10 +59,7 @@ impl Saver {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use whyfaster_store::database::{Address, Chosen};
-    use whyfaster_store::received;
 
     use super::*;
 
@@ -73,8 +72,9 @@ mod tests {
         let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
         for (machine, started) in [("first", "2026-01-01"), ("ahead", "2999-01-01"), ("last", "2026-01-02")] {
             record["started"] = format!("{started}T00:00:00Z").into();
-            let bytes = record.to_string().into_bytes();
-            saver.add(received(Path::new("record"), &bytes).unwrap(), bytes, machine);
+            let file = place.path().join(machine);
+            std::fs::write(&file, record.to_string()).unwrap();
+            saver.add(file, machine);
         }
         let left_out = saver.finish().unwrap();
         assert_eq!(left_out.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(), ["ahead"]);

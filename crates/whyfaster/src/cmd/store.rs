@@ -12,7 +12,7 @@ use whyfaster_store as store;
 use whyfaster_store::Refused;
 use whyfaster_store::again::again;
 use whyfaster_store::database::{Added, Address, Database, Entry, Listed};
-use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::exit::{self, Exit, Failure, say};
 use whyfaster_words::phrases::count;
 
 use super::{joined, results};
@@ -41,10 +41,15 @@ type Read<'a> = (Result<Entry, Refused>, Share<'a>);
 
 fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
-    let files = store::files_below(&args.files)?;
-    let (added, refused) = added(&address, &files, args)?;
+    let (files, unreadable) = store::files_below(&args.files)?;
+    let Written { added, refused, failed } = added(&address, &files, args)?;
+    let refused = [unreadable, refused].concat();
     for Refused { file, why } in &refused {
         say(&format!("left out '{}': {why}", file.display()));
+    }
+    if let Some(failure) = failed {
+        let message = format!("{}; {} were added", failure.message, added.new);
+        return Err(Failure { message, ..failure }.into());
     }
     let mut there = match added.there {
         0 => String::new(),
@@ -57,23 +62,29 @@ fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
         there += &format!("; {} of them keep another label", added.otherwise);
     }
     let new = count(added.new as u64, "record", "records");
-    store::to_stdout(format!("added {new} to {address}{there}\n").as_bytes())?;
-    if refused.is_empty() {
-        return Ok(Exit::Ok);
+    let told = store::to_stdout(format!("added {new} to {address}{there}\n").as_bytes());
+    if args.name_by_file && added.there > 0 {
+        say(
+            "what was there already keeps the names of its machines: to name them by their files, remove it first (whyfaster store remove)",
+        );
     }
-    let all = count(files.len() as u64, "file", "files");
-    let message = format!("{} of {all} could not be added", refused.len());
-    let others = if refused.len() < files.len() { "the others are in the store; " } else { "" };
-    Err(Failure::new(Exit::Error, message, format!("{others}standard error says what is wrong with each"))
-        .into())
+    let exit = match refused.len() {
+        0 => Exit::Ok,
+        some => exit::report(Err(not_added(some, added.new + added.there).into())),
+    };
+    Ok(results::after(told, exit))
+}
+
+/// So many could not be added, beside so many that are in the store.
+fn not_added(refused: usize, others: usize) -> Failure {
+    let message =
+        format!("{refused} of {} could not be added", count((refused + others) as u64, "file", "files"));
+    let others = if others > 0 { "the others are in the store; " } else { "" };
+    Failure::new(Exit::Error, message, format!("{others}standard error says what is wrong with each"))
 }
 
 /// Reads the files on all CPUs, and writes what comes of them.
-fn added(
-    address: &Address,
-    files: &[(PathBuf, String)],
-    args: &StoreAddArgs,
-) -> Result<(Added, Vec<Refused>), Failure> {
+fn added(address: &Address, files: &[(PathBuf, String)], args: &StoreAddArgs) -> Result<Written, Failure> {
     let first = Database::open_or_make(address)?;
     let (next, room) = (AtomicUsize::new(0), Room::default());
     let (send, receive) = channel();
@@ -100,19 +111,13 @@ fn added(
         done.extend(further.into_iter().filter_map(|it| joined(it).ok()));
         done
     });
-    let (mut all, mut refused, mut failed) = (Added::default(), Vec::new(), None);
-    for Written { added, refused: some, failed: why } in done {
-        all += added;
-        refused.extend(some);
-        failed = failed.or(why);
+    let mut all = Written::default();
+    for Written { added, refused, failed } in done {
+        all.added += added;
+        all.refused.extend(refused);
+        all.failed = all.failed.or(failed);
     }
-    match failed {
-        Some(failure) => {
-            let message = format!("{}; {} were added", failure.message, all.new);
-            Err(Failure { message, ..failure })
-        }
-        None => Ok((all, refused)),
-    }
+    Ok(all)
 }
 
 /// One reader of several, which take the files in turn.
@@ -242,14 +247,19 @@ fn get(args: &StoreGetArgs) -> anyhow::Result<Exit> {
 fn remove(args: &StoreRemoveArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
     let mut database = Database::open(&address)?;
-    let mut missing = None;
+    let (mut removed, mut failed) = (String::new(), None);
     for record in &args.records {
-        match database.remove(*record)? {
-            true => store::to_stdout(format!("removed record {record}\n").as_bytes())?,
-            false => missing = missing.or(Some(*record)),
+        match database.remove(*record) {
+            Ok(true) => removed.push_str(&format!("removed record {record}\n")),
+            Ok(false) => failed = failed.or_else(|| Some(absent(*record, &address))),
+            Err(failure) => {
+                failed = Some(failure);
+                break;
+            }
         }
     }
-    missing.map_or(Ok(Exit::Ok), |record| Err(absent(record, &address).into()))
+    let exit = failed.map_or(Exit::Ok, |failure| exit::report(Err(failure.into())));
+    Ok(results::after(store::to_stdout(removed.as_bytes()), exit))
 }
 
 fn absent(record: i64, address: &Address) -> Failure {

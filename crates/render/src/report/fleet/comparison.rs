@@ -1,7 +1,7 @@
 //! A comparison on the machines of a fleet, as a forest plot.
 
 use maud::{Markup, html};
-use whyfaster_core::fleet::effects::{EffectReport, GroupEffect};
+use whyfaster_core::fleet::effects::{Combined, EffectReport, GroupEffect};
 use whyfaster_core::fleet::questions::{Answered, Question};
 use whyfaster_core::verdict::Verdict;
 
@@ -22,8 +22,13 @@ const GROUPS: usize = 8;
 
 /// "'B' against 'A' at 10 copies".
 fn asked(it: &Question) -> String {
-    let copies = if it.load == 1 { String::new() } else { format!(" at {} copies", it.load) };
-    clean(&format!("{} against {}{copies}", it.alternative, it.baseline))
+    clean(&format!("{} against {}{}", it.alternative, it.baseline, words::copies(it)))
+}
+
+/// "10 machines together", "8 of 10 machines together" where the others have no interval.
+fn together(it: &Combined, machines: usize) -> String {
+    let of = if it.machines < machines { format!("{} of ", it.machines) } else { String::new() };
+    format!("{of}{} together", count(machines as u64, "machine", "machines"))
 }
 
 /// The lines of a plot, and what it leaves out.
@@ -44,9 +49,12 @@ impl Lines {
             lines.group(report, group, most, report.groups.len() > 1);
         }
         if let Some(all) = report.combined {
-            let machines = count(report.machines.len() as u64, "machine", "machines");
-            let kind = Kind::Together(all.next);
-            lines.lanes.push(Lane { name: format!("all {machines} together"), ratio: Some(all.ratio), kind });
+            let lane = Lane {
+                name: together(&all, report.machines.len()),
+                ratio: Some(all.ratio),
+                kind: Kind::Together(all.next),
+            };
+            lines.lanes.push(lane);
         }
         lines
     }
@@ -71,11 +79,9 @@ impl Lines {
             };
             self.lanes.push(Lane { name: name(&it.machine), ratio: Some(it.ratio), kind: Kind::One(tone) });
         }
-        if let Some(together) = group.tally.combined.filter(|_| several) {
-            let machines = count(here.len() as u64, "machine", "machines");
-            let kind = Kind::Together(together.next);
-            let name = format!("{machines} together");
-            self.lanes.push(Lane { name, ratio: Some(together.ratio), kind });
+        if let Some(it) = group.tally.combined.filter(|_| several) {
+            let kind = Kind::Together(it.next);
+            self.lanes.push(Lane { name: together(&it, here.len()), ratio: Some(it.ratio), kind });
         }
     }
 
@@ -110,7 +116,7 @@ pub(super) fn comparison(answered: &Answered, look: &Look) -> Markup {
     html! {
         h3 { (capitalise(&asked(&answered.question))) }
         @if let Some(text) = words::explained(&report.splits) { p { "What separates the machines is " (text) "." } }
-        @if let Some(all) = &report.combined { p { (screen::combined(all)) } }
+        @if let Some(all) = &report.combined { p { (screen::combined(all, report.machines.len())) } }
         @if let Some(picture) = &picture { (figure(picture, &lines.caption())) }
         @if several { (table::table("groups of machines", &screen::effect_grid(&groups, look))) }
         @if report.machines.len() <= TABLED {

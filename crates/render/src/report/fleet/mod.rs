@@ -75,7 +75,10 @@ pub fn fleet(of: &Reported<'_>, look: &Look) -> Page {
     }
     let plain = Look { detail: Detail::Screen, ..look_of_text(look) };
     let mut text: Vec<String> = of.prices.iter().map(|(_, it)| screen::prices(it, &plain)).collect();
-    text.extend(several.iter().take(QUESTIONS).map(|it| screen::comparison(it, &plain)));
+    match of.counted {
+        [] => text.extend(several.iter().map(|it| screen::comparison(it, &plain))),
+        counted => text.push(screen::counted(counted, &plain)),
+    }
     let text = table::terminal("whyfaster fleet report", &finish(&text.join("\n"), false));
     page.push(Section::new("text", "As the terminal prints it", text));
     carry(&mut page, "fleet.json", "the report", of.json);

@@ -54,12 +54,18 @@ pub(super) fn outliers(report: &PriceReport) -> Markup {
             }
         }
         p class="quiet" { "Of the machines that are named, at most " (percent(report.rate)) " are expected to be so by chance." }
-        @if !report.alone.is_empty() {
+        (not_judged("not judged", "whose group has fewer than three machines", &report.alone.iter().map(String::as_str).collect::<Vec<_>>()))
+        (not_judged("judged row by row only", "with fewer than half of the rows that most machines have", &report.not_told().collect::<Vec<_>>()))
+    }
+}
+
+fn not_judged(how: &str, why: &str, machines: &[&str]) -> Markup {
+    html! {
+        @if !machines.is_empty() {
             p class="missing" {
-                b { "not judged" } ": " (count(report.alone.len() as u64, "machine", "machines"))
-                " whose group has fewer than three machines: "
-                (report.alone.iter().take(NAMED).map(|it| clean(it)).collect::<Vec<_>>().join(", "))
-                @if report.alone.len() > NAMED { ", ..." }
+                b { (how) } ": " (count(machines.len() as u64, "machine", "machines")) " " (why) ": "
+                (machines.iter().take(NAMED).map(|it| clean(it)).collect::<Vec<_>>().join(", "))
+                @if machines.len() > NAMED { ", ..." }
             }
         }
     }

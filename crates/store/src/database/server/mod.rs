@@ -141,9 +141,11 @@ impl Sql for Server {
     }
 
     fn found(&mut self) -> Result<Found, Trouble> {
-        // Of the schema that tables would be made in, whoever they belong to.
+        // Of the schema that tables would be made in, whoever they belong to. Those of an extension (pg_stat_statements, PostGIS) are not of a
+        // user: pg_depend, deptype 'e'.
         let select = "SELECT current_schema() IS NULL, count(c.oid), count(c.oid) FILTER (WHERE c.relname = 'whyfaster_store') \
                       FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+                      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e') \
                       WHERE n.nspname = coalesce(current_schema(), 'pg_catalog')";
         let row = self.client.query_one(select, &[])?;
         if row.get(0) {

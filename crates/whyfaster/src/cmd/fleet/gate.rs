@@ -47,6 +47,9 @@ fn next(limit: Limit, prices: Option<&PriceReport>, counted: &[Counted]) -> &'st
         (Limit::Outlier(_), Some(report)) if !report.alone.is_empty() => {
             "of a group with fewer than three machines nobody can be judged"
         }
+        (Limit::Outlier(_), Some(report)) if report.not_told().next().is_some() => {
+            "some machines lack too many of the rows: take all lists with the same rows"
+        }
         (Limit::Outlier(_), Some(_)) => {
             "machines differ too much for so small a limit: allow more, or measure longer"
         }

@@ -53,8 +53,14 @@ struct Diff {
 /// A file without a part in the answer.
 #[derive(Clone, Debug, Serialize)]
 struct NotRead {
-    file: PathBuf,
+    file: String,
     why: String,
+}
+
+impl NotRead {
+    fn new(file: &Path, why: String) -> Self {
+        Self { file: file.display().to_string(), why }
+    }
 }
 
 const REPORT: &str = "whyfaster-fleet-report/1";
@@ -76,10 +82,11 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<Exit> {
 /// Reports what came home.
 fn visited(visited: elsewhere::Visited, view: ViewArgs) -> anyhow::Result<Exit> {
     let elsewhere::Visited { fleet: files, exit } = visited;
-    if !files.is_empty() {
-        report(&FleetReportArgs { files, view, ..FleetReportArgs::default() })?;
+    if files.is_empty() {
+        return Ok(exit);
     }
-    Ok(exit)
+    let reported = report(&FleetReportArgs { files, view, ..FleetReportArgs::default() });
+    Ok(results::after(reported.map(drop), exit))
 }
 
 /// From so many questions on, each is told in a line of a table, and of the store in no more.
@@ -109,14 +116,14 @@ impl Gathered {
         let mut other = Vec::new();
         let refused = store::gather(paths, &mut |name, file, recorded| {
             if let Some(why) = gathered.take(name, recorded) {
-                other.push(NotRead { file: file.to_owned(), why });
+                other.push(NotRead::new(file, why));
             }
         })?;
         gathered.fleet.tell_apart(&gathered.called);
-        let refused = refused.into_iter().map(|Refused { file, why }| NotRead { file, why: why.to_string() });
+        let refused = refused.into_iter().map(|Refused { file, why }| NotRead::new(&file, why.to_string()));
         gathered.not_read = refused.chain(other).collect();
         for NotRead { file, why } in &gathered.not_read {
-            say(&format!("left out '{}': {why}", file.display()));
+            say(&format!("left out '{file}': {why}"));
         }
         Ok(gathered)
     }
@@ -173,8 +180,7 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     let exit = gate::report(args, report.prices.as_ref(), &report.comparisons, &report.counted)?;
     let behind = report_files(args, &fleet, &report, &outputs, &look)?;
     let text = if args.json { json(&report)? } else { screen(&report, &look).into_bytes() };
-    store::to_stdout(&[text, behind].concat())?;
-    Ok(exit)
+    Ok(results::after(store::to_stdout(&[text, behind].concat()), exit))
 }
 
 /// The prices of machines with what is to be said of them, where there are two to compare.
@@ -346,8 +352,7 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
         (false, true) => Vec::new(),
         (false, false) => render::changes(&diff.change, &look).into_bytes(),
     };
-    store::to_stdout(&[text, behind].concat())?;
-    Ok(exit)
+    Ok(results::after(store::to_stdout(&[text, behind].concat()), exit))
 }
 
 /// Whether the two states are labels or dates in the store. Of one that is a file and one that is not nobody knows.
