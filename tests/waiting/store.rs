@@ -25,6 +25,7 @@ on_each_store!(
     many_questions_are_counted_as_each_of_them_is_answered,
     reports_choose_by_label_time_and_machine,
     what_is_measured_can_be_saved_at_once,
+    a_number_is_given_once,
     clones_of_one_name_are_told_apart_by_what_their_records_say,
     collectors_at_once_lose_nothing_and_count_nothing_twice,
     a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added,
@@ -243,6 +244,19 @@ fn what_is_measured_can_be_saved_at_once(place: &Store) {
     let record = place.run(&["store", "get", &records[0]["id"].to_string()]).ok().out;
     place.write("again.json", record);
     place.run(&["show", "again.json"]).ok();
+}
+
+fn a_number_is_given_once(place: &Store) {
+    let numbers = || {
+        let listed = place.run(&["store", "list", "--json"]).json();
+        list(&listed["records"]).iter().map(|it| number(&it["id"])).collect::<Vec<_>>()
+    };
+    for (name, expected) in [("a", 1.0), ("b", 2.0)] {
+        write(place, &format!("{name}.json"), &price_list(name, CPUS[0], "6.1", |_, _| 0.0));
+        place.run(&["store", "add", &format!("{name}.json")]).ok();
+        assert_eq!(numbers(), [expected]);
+        place.run(&["store", "remove", &expected.to_string()]).ok();
+    }
 }
 
 fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {

@@ -68,7 +68,8 @@ pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
 impl Sql for Sqlite {
     fn dialect(&self) -> Dialect {
         Dialect {
-            id: "INTEGER PRIMARY KEY",
+            // As a server does, it gives no number twice: who repeats a `store remove` removes no other record.
+            id: "INTEGER PRIMARY KEY AUTOINCREMENT",
             key: "INTEGER",
             bytes: "BLOB",
             packed: "",
