@@ -63,7 +63,8 @@ fn first(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Vec<String>> {
     // An empty line before each of the other parts.
     let mut room = look.lines.saturating_sub(head.len() + more.len() + 3);
     let doubts = notes::doubts(&report.warnings, [], &Names::of(&[], look), look, room.min(5));
-    room -= doubts.len();
+    // The first doubt is said whatever it takes.
+    room = room.saturating_sub(doubts.len());
     head.extend(doubts);
     let mut part = |table: &dyn Fn(&Shown) -> Vec<String>| {
         // A title and the names of the columns, then rows, then how many rows there are besides.

@@ -8,7 +8,8 @@ use whyfaster_core::trace::table::{Folded, Timed, fold};
 use whyfaster_words::display::TOP;
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
-use whyfaster_words::text::{shorten, wrap_indented};
+use whyfaster_words::phrases::count;
+use whyfaster_words::text::{shorten, width, wrap_indented};
 use whyfaster_words::units::{digits, memory_scale, time};
 
 use super::super::section::{name, scale, section};
@@ -20,6 +21,9 @@ const LEAST: f64 = 0.005;
 /// Columns that the numbers take beside a label.
 const NUMBERS: usize = 31;
 
+/// The least that a label is cut to, the width of its header: below it parts could not be told from each other.
+const LABEL: usize = 20;
+
 /// The longest rows, and how many others there are; all for 0.
 fn shown<T: Timed>(rows: &[T], top: usize) -> Folded<'_, T> {
     match top {
@@ -29,10 +33,15 @@ fn shown<T: Timed>(rows: &[T], top: usize) -> Folded<'_, T> {
     }
 }
 
-fn others(count: usize) -> String {
-    match count {
+fn others(others: usize, look: &Look) -> String {
+    let said = match others {
         1 => "1 other, less (--top 0 shows it)".to_owned(),
-        count => format!("{count} others, each less (--top 0 shows all)"),
+        others => format!("{others} others, each less (--top 0 shows all)"),
+    };
+    if width(&said) <= look.width.saturating_sub(NUMBERS) {
+        said
+    } else {
+        count(others as u64, "other", "others")
     }
 }
 
@@ -61,7 +70,7 @@ pub(super) fn chain(path: &[PathRow], top: usize, look: &Look) -> Vec<String> {
     let folded = shown(&parts, top);
     let mut rows: Vec<Part> = folded.rows.iter().map(|part| (*part).clone()).collect();
     if folded.others > 0 {
-        rows.push(Part { what: others(folded.others), seconds: folded.others_s, count: 0 });
+        rows.push(Part { what: others(folded.others, look), seconds: folded.others_s, count: 0 });
     }
     let scale = scale(rows.iter().map(|row| row.seconds), look);
     let times = |row: &Part| if row.count > 0 { thousands(row.count) } else { ABSENT.to_owned() };
@@ -70,7 +79,7 @@ pub(super) fn chain(path: &[PathRow], top: usize, look: &Look) -> Vec<String> {
         Group::of("part", &rows, |row| share(row.seconds, folded.all_s)),
         Group::of("times", &rows, times),
     ];
-    let grid = Grid { key: Column::of("on the critical path", &rows, |row| row.what.clone()), groups };
+    let grid = Grid { key: Column::of("on the critical path", &rows, |row| label(&row.what, look)), groups };
     let title = "critical path: from the beginning to the end; the parts sum to the wall time";
     section(title, grid, 0, look)
 }
@@ -131,7 +140,7 @@ impl Timed for Part {
 pub(in super::super) fn parts(path: &[PathRow], look: &Look) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for row in path {
-        let what = label(&what(row, look), look);
+        let what = what(row, look);
         match parts.iter_mut().find(|part| part.what == what) {
             Some(part) => {
                 part.seconds += row.seconds;
@@ -145,7 +154,7 @@ pub(in super::super) fn parts(path: &[PathRow], look: &Look) -> Vec<Part> {
 
 /// A label that leaves room for the numbers.
 fn label(text: &str, look: &Look) -> String {
-    shorten(text, look.width.saturating_sub(NUMBERS), look.unicode)
+    shorten(text, look.width.saturating_sub(NUMBERS).max(LABEL), look.unicode)
 }
 
 /// What a part of the path is, in words.
@@ -201,7 +210,7 @@ pub(crate) fn work(work: &[WorkRow], top: usize, look: &Look) -> Vec<String> {
         })
         .collect();
     if folded.others > 0 {
-        rows.push((others(folded.others), folded.others_s, None));
+        rows.push((others(folded.others, look), folded.others_s, None));
     }
     let scale = scale(rows.iter().map(|(_, seconds, _)| *seconds), look);
     let priced = |value: Option<f64>| or_absent(value, |v| super::shown::number(scale, v));

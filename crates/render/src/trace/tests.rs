@@ -1,7 +1,9 @@
 //! Golden screens of traces: each is to be read as a person would.
 
 use whyfaster_core::trace::report::{Level, TraceReport};
-use whyfaster_words::display::{By, CallSort};
+use whyfaster_core::warning::Caution;
+use whyfaster_words::display::{By, CallSort, Detail};
+use whyfaster_words::look::Look;
 use whyfaster_words::text::width;
 
 use super::fixture::{call, dispatch, pipeline, unprivileged};
@@ -84,6 +86,26 @@ fn foreign_names_cannot_steer_the_terminal() {
     report.waits[0].peer = Some("\x07bell".to_owned());
     let text = shown(&report, &Shown::of("a\x1b[2Jb\nc"), 80, false);
     assert!(!text.contains('\x1b') && !text.contains('\x07') && text.starts_with("a[2Jb c\n"), "{text}");
+}
+
+/// Its first doubt takes more lines than a narrow screen has left.
+#[test]
+fn a_long_doubt_on_a_narrow_screen_leaves_no_room_for_tables() {
+    let program = "/usr/local/lib/some/where/deep/below/another/directory/sudo".to_owned();
+    let report = TraceReport { warnings: vec![Caution::WithoutRights { program }.into()], ..unprivileged() };
+    for columns in [30, 40] {
+        let look = Look { detail: Detail::Screen, ..look(columns, true) };
+        let text = screen(&report, &Shown::of(COMMAND), &look);
+        assert!(text.contains("warning:") && !text.contains("on the critical path"), "{text}");
+    }
+}
+
+#[test]
+fn parts_of_the_path_stay_apart_on_a_narrow_screen() {
+    let narrow = screen(&pipeline(), &Shown::of(COMMAND), &look(30, true));
+    for seconds in ["356", "35.0", "12.0", "9.00"] {
+        assert!(narrow.contains(&format!(" {seconds}\n")), "{seconds}\n{narrow}");
+    }
 }
 
 #[test]
