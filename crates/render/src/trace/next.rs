@@ -1,6 +1,7 @@
 //! What to do next: one line below the sentence, from what took the most time.
 
 use whyfaster_core::trace::report::{Avoidable, Level, PathKind, SharerKind, TraceReport};
+use whyfaster_words::display::Detail;
 use whyfaster_words::look::Look;
 use whyfaster_words::units::time;
 
@@ -39,14 +40,19 @@ pub(in super::super) fn next(report: &TraceReport, look: &Look) -> Option<String
     said.extend(most.map(|most| {
         match observing {
             // A flame graph would show the functions that call.
-            true => {
-                "much of its user code is the observing of its many calls: 'system calls' below counts them"
-                    .to_owned()
-            }
-            false => where_to_look(most).to_owned(),
+            true => format!(
+                "much of its user code is the observing of its many calls: 'system calls' {} counts them",
+                place(look)
+            ),
+            false => where_to_look(most, look),
         }
     }));
     (!said.is_empty()).then(|| format!("next: {}", said.join("; ")))
+}
+
+/// Where the tables are.
+fn place(look: &Look) -> &'static str {
+    if look.detail >= Detail::Tables { "below" } else { "of -v" }
 }
 
 /// Who held the CPU, and what would shorten the wait.
@@ -67,6 +73,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
         format!("of the {waited} that all its tasks together waited for a CPU {share} was {who}")
     };
     let said = |share: f64, who: &str, so: &str| format!("{}: {so}", was(share, who));
+    let when_quiet = format!("run it again when they are quiet (named under 'who held it' {})", place(look));
     let part =
         |of: fn(&Avoidable) -> Option<f64>| report.avoidable.as_ref().and_then(of).map_or(0.0, |s| s / all);
     let (pinned, elsewhere) = (part(|it| it.by_pinning_s), part(|it| it.but_for_affinity_s));
@@ -91,11 +98,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
                 false => "allow it on other CPUs (--pin, taskset)",
             },
         ),
-        _ if outside >= MATTERS => said(
-            outside,
-            "behind programs outside of this tree",
-            "run it again when they are quiet (named under 'who held it')",
-        ),
+        _ if outside >= MATTERS => said(outside, "behind programs outside of this tree", &when_quiet),
         avoidable if avoidable >= MATTERS => said(
             avoidable,
             "avoidable, as another CPU stood idle",
@@ -119,8 +122,8 @@ fn behind_others(part: f64) -> String {
 }
 
 /// Which output says more of what took the most time.
-fn where_to_look(most: Doing) -> &'static str {
-    match most {
+fn where_to_look(most: Doing, look: &Look) -> String {
+    let said = match most {
         Doing::Computing | Doing::OnPath(PathKind::User) => {
             "--flamegraph FILE shows in which functions it computed"
         }
@@ -129,10 +132,14 @@ fn where_to_look(most: Doing) -> &'static str {
         }
         Doing::OnPath(PathKind::Forked) => "--calls shows what the children do before their exec",
         Doing::InKernel | Doing::OnPath(PathKind::Kernel) => {
-            "the system calls below show what it asked of the kernel, --flamegraph FILE from where"
+            return format!(
+                "the system calls {} show what it asked of the kernel, --flamegraph FILE from where",
+                place(look)
+            );
         }
         _ => "--flamegraph FILE shows from where it waited, --calls the calls one by one",
-    }
+    };
+    said.to_owned()
 }
 
 #[cfg(test)]
@@ -171,6 +178,15 @@ mod tests {
         let quota =
             said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Throttled));
         assert!(quota.contains("cpu.max"), "{quota}");
+    }
+
+    #[test]
+    fn the_first_screen_says_where_its_tables_are() {
+        let mut report = dispatch();
+        report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Other);
+        let at = |detail| next(&report, &Look { detail, ..look(80, false) }).unwrap();
+        assert!(at(Detail::Screen).contains("'who held it' of -v"), "{}", at(Detail::Screen));
+        assert!(at(Detail::Tables).contains("'who held it' below"), "{}", at(Detail::Tables));
     }
 
     #[test]
