@@ -46,6 +46,7 @@ impl Scale {
         }
         let (low, high) = times
             .into_iter()
+            .map(f64::abs)
             .filter(|time| time.is_finite() && *time > 0.0)
             .fold((f64::INFINITY, 0.0_f64), |(low, high), time| (low.min(time), high.max(time)));
         if low > high {
@@ -295,6 +296,7 @@ mod tests {
             (4.2e-5, "42.0 us"),
             (0.412, "412 ms"),
             (0.999_9, "1.00 s"),
+            (-0.0039, "-3.90 ms"),
             (412.0, "412 s"),
             (1200.0, "20.0 min"),
             (7.2e4, "20.0 h"),

@@ -57,9 +57,10 @@ fn difference_of(it: &Shown<'_>) -> Markup {
     let unit = Scale::choose([it.whole().median.abs()], it.look.time_unit);
     let title = capitalise(&heading(it, unit));
     let steps: Vec<Step> = rows.iter().map(step).collect();
-    let picture = account(fast).and_then(|from| {
+    let picture = account(fast).zip(account(slow)).and_then(|(from, to)| {
         let (faster, slower) = (it.names.show(fast), it.names.show(slow));
-        waterfall::picture(title.clone(), (&faster, from.untraced_s), &slower, &steps, it.look)
+        let (from, to) = ((faster.as_str(), from.untraced_s), (slower.as_str(), to.untraced_s));
+        waterfall::picture(title.clone(), from, to, &steps, it.look)
     });
     html! {
         @match picture {

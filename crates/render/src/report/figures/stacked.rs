@@ -1,6 +1,7 @@
 //! Parts of a whole as bars on one scale, one below the other: critical paths aligned, where the time of each command went.
 
 use maud::{Markup, html};
+use whyfaster_core::stats::order::largest_first;
 use whyfaster_words::look::Look;
 use whyfaster_words::units::time;
 
@@ -46,9 +47,10 @@ pub(in super::super) fn picture(title: String, bars: &[Bar], look: &Look) -> Opt
     }
     classes.sort_unstable();
     let said = bars.iter().map(|bar| {
-        let parts = bar.parts.iter().filter(|part| part.seconds > 0.0).take(4);
-        let parts: Vec<String> =
-            parts.map(|part| format!("{} {}", part.what, time(part.seconds, look.time_unit))).collect();
+        let mut largest: Vec<&Part> = bar.parts.iter().filter(|part| part.seconds > 0.0).collect();
+        largest_first(&mut largest, |part| part.seconds);
+        let part = |part: &&Part| format!("{} {}", part.what, time(part.seconds, look.time_unit));
+        let parts: Vec<String> = largest.iter().take(4).map(part).collect();
         format!("{}: {} in all, most of it {}", bar.name, time(whole(bar), look.time_unit), parts.join(", "))
     });
     let text = said.collect::<Vec<_>>().join("; ");
@@ -101,5 +103,22 @@ fn key(classes: &[(&str, &str)], y: f64) -> Markup {
             rect class={ "part " (class) } x=(Px(here)) y=(Px(y - 10.0)) width="12" height="12" rx="2" {}
             text class="tick" x=(Px(here + 17.0)) y=(Px(y)) { (word) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::look;
+
+    #[test]
+    fn the_largest_parts_are_said_whatever_their_colour() {
+        let part = |class, what: &str, seconds| Part { class, what: what.to_owned(), seconds };
+        let mut parts: Vec<Part> =
+            (1..=4).map(|at| part("k-start", "starting up", f64::from(at) / 1e4)).collect();
+        parts.push(part("k-block", "asleep", 0.9));
+        let bars = [Bar { name: "sleep".to_owned(), parts }];
+        let text = picture(String::new(), &bars, &look(80, true)).unwrap().text;
+        assert!(text.contains("most of it asleep 900 ms, starting up 400 us"), "{text}");
     }
 }

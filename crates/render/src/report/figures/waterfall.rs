@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use whyfaster_words::look::Look;
-use whyfaster_words::units::{percent, tick, time};
+use whyfaster_words::units::{percent, time};
 
 use super::super::svg::{Axis, Picture, Px, WIDTH, advance, times_below};
 
@@ -23,27 +23,44 @@ pub(in super::super) struct Step {
     pub(in super::super) rest: bool,
 }
 
+/// What lies between the sum of the steps, which is the median of the differences, and the slower time, which is a median of its own.
+const GAP: &str = "medians do not add up";
+
 /// The steps from the time of the faster one to that of the slower one.
 pub(in super::super) fn picture(
     title: String,
     (faster, from_s): (&str, f64),
-    slower: &str,
+    (slower, to_s): (&str, f64),
     steps: &[Step],
     look: &Look,
 ) -> Option<Picture> {
+    let whole: f64 = steps.iter().map(|step| step.seconds).sum();
+    let gap = Step {
+        what: GAP.to_owned(),
+        seconds: to_s - (from_s + whole),
+        interval: None,
+        confirmed: None,
+        rest: true,
+    };
+    let seen = time(from_s + whole, look.time_unit) != time(to_s, look.time_unit);
     let mut sum = from_s;
-    let placed: Vec<(f64, &Step)> =
-        steps.iter().map(|step| (advance(&mut sum, step.seconds), step)).collect();
-    let to_s = sum;
+    let placed: Vec<(f64, &Step)> = steps
+        .iter()
+        .chain(seen.then_some(&gap))
+        .map(|step| (advance(&mut sum, step.seconds), step))
+        .collect();
     let values = placed.iter().flat_map(|(at, step)| [*at, at + step.seconds]).chain([from_s, to_s]);
     let axis = Axis::from_zero(values, (LEFT, RIGHT));
     if !(from_s.is_finite() && to_s.is_finite()) || steps.is_empty() {
         return None;
     }
-    let bottom = TOP + ROW * (steps.len() + 2) as f64;
-    let whole = to_s - from_s;
+    let bottom = TOP + ROW * (placed.len() + 2) as f64;
     let part = |step: &Step| {
-        if whole == 0.0 { String::new() } else { format!(" ({})", percent(step.seconds / whole)) }
+        if whole == 0.0 || step.what == GAP {
+            String::new()
+        } else {
+            format!(" ({})", percent(step.seconds / whole))
+        }
     };
     let signed = |seconds: f64| {
         let sign = if seconds > 0.0 { "+" } else { "" };
@@ -61,12 +78,12 @@ pub(in super::super) fn picture(
             (bar(y, *from, step, &axis))
             text class="label" x=(Px(axis.at(from.max(from + step.seconds)) + 8.0)) y=(Px(y + 21.0)) { (signed(step.seconds)) }
         }
-        (end(TOP + ROW * (steps.len() + 1) as f64, slower, to_s, &axis, look))
+        (end(TOP + ROW * (placed.len() + 1) as f64, slower, to_s, &axis, look))
     };
     let text = format!(
         "from {} of {faster} to {} of {slower}: {}",
-        tick(from_s, look.time_unit),
-        tick(to_s, look.time_unit),
+        time(from_s, look.time_unit),
+        time(to_s, look.time_unit),
         said.join(", ")
     );
     Some(Picture { title, text, height: bottom + 26.0, body })
@@ -107,4 +124,30 @@ fn bar(y: f64, from: f64, step: &Step, axis: &Axis) -> Markup {
 /// A name that fits beside the bars; whole names stand in the legend of the page.
 fn cut(name: &str) -> String {
     whyfaster_words::text::shorten(name, 30, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::look;
+
+    #[test]
+    fn the_slower_time_is_its_own_and_what_lies_between_is_named() {
+        let step = |seconds| Step {
+            what: "copying".to_owned(),
+            seconds,
+            interval: None,
+            confirmed: None,
+            rest: false,
+        };
+        let text = |to_s: f64, steps: &[Step]| {
+            picture(String::new(), ("B", 0.040), ("A", to_s), steps, &look(80, true)).unwrap().text
+        };
+        let gap = text(0.0594, &[step(0.0228), step(-0.0039)]);
+        assert_eq!(
+            gap,
+            "from 40.0 ms of B to 59.4 ms of A: copying +22.8 ms (121%), copying −3.90 ms (-20.6%), medians do not add up +500 us"
+        );
+        assert!(!text(0.0589, &[step(0.0189)]).contains(GAP));
+    }
 }
