@@ -73,7 +73,8 @@ pub(in super::super) fn quantity(record: &Record, load: u32) -> &'static str {
     match (record.plan.mode, load == 1) {
         (Mode::Batch, true) => "Time",
         (Mode::Batch, false) => "Time until the last copy ended",
-        (Mode::Closed { .. }, _) => "Time per copy",
+        // Not how long a copy took: the time that a run took over the copies that ended in it.
+        (Mode::Closed { .. }, _) => "Run time per ended copy",
         (Mode::Open { .. }, _) => "Median latency",
     }
 }
@@ -109,7 +110,10 @@ fn lane(record: &Record, level: &Level, at: usize, name: String) -> Option<Lane>
 fn said(lane: &Lane, scale: Scale) -> String {
     let median = lane.median.map_or_else(String::new, |median| {
         let ends = lane.interval.map(|(low, high)| (low / scale.seconds, high / scale.seconds));
-        let value = supported(median / scale.seconds, ends.map(|it| it.0), ends.map(|it| it.1));
+        let value = match ends {
+            Some((low, high)) => supported(median / scale.seconds, Some(low), Some(high)),
+            None => scale.number(median),
+        };
         let least = if lane.timed_out { "at least " } else { "" };
         let between = ends.map(|(low, high)| {
             format!(" ({} to {})", scale.number(low * scale.seconds), scale.number(high * scale.seconds))
