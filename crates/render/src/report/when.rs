@@ -44,7 +44,7 @@ pub(super) fn of_record<'a>(
     let of = |(at, it): (usize, &Alternative)| {
         let runs = why.traced.iter().filter(|run| run.alternative == at).count();
         let kept = || why.schedules.iter().find(|kept| kept.alternative == at);
-        let source = match traces.iter().find(|trace| is_of(trace, it)) {
+        let source = match traces.iter().find(|trace| is_of(&trace.plan.target.words(), &it.command)) {
             Some(trace) => Source::Trace(trace),
             None => kept().map_or(Source::Nothing { observed: runs > 0 }, |kept| Source::Round(kept, runs)),
         };
@@ -58,12 +58,9 @@ pub(super) fn of_trace<'a>(trace: &'a TraceRecord, name: &str) -> anyhow::Result
     When::new(name.to_owned(), trace.plan.target.words(), Source::Trace(trace))
 }
 
-/// Whether this is a trace of an alternative: of its words, or of its line by a shell.
-fn is_of(trace: &TraceRecord, it: &Alternative) -> bool {
-    let words = trace.plan.target.words();
-    words == it.command
-        || words.ends_with(&it.command)
-        || shell_words::split(&it.command).is_ok_and(|split| shell_words::join(split) == words)
+/// Whether what was traced is this command: the same line, or the words that it has.
+fn is_of(traced: &str, command: &str) -> bool {
+    traced == command || shell_words::split(command).is_ok_and(|split| shell_words::join(split) == traced)
 }
 
 impl<'a> When<'a> {
@@ -178,5 +175,19 @@ pub(super) fn paths(all: &[When<'_>], look: &Look) -> Markup {
             @if rounds { p class="quiet" { "Observed runs, each the one with the middle wall time; observing makes a run a little longer." } }
         }
         @for it in all { @if it.with_path().is_none() { (it.missing("the critical path by time")) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_of_the_command_that_it_traced_alone() {
+        let command = r#"awk "/7/" words.txt"#;
+        assert!(is_of(command, command) && is_of("awk /7/ words.txt", command));
+        for other in [r#"LC_ALL=C awk "/7/" words.txt"#, r#"gzip | awk "/7/" words.txt"#, "words.txt"] {
+            assert!(!is_of(other, command), "{other}");
+        }
     }
 }
