@@ -3,7 +3,7 @@
 use whyfaster_core::plan::Alternative;
 use whyfaster_core::short;
 use whyfaster_words::called::{apart, labels, letter, named};
-use whyfaster_words::clean::clean;
+use whyfaster_words::clean::{clean, command};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::{for_look, gap, isolated, width, wrap};
 
@@ -55,7 +55,7 @@ pub(super) fn legend(of: &[&Alternative], names: &Names, look: &Look, lines: usi
     }
     let widest = of.iter().map(|it| width(&names.show(&it.name))).max().unwrap_or(0);
     let room = look.width.saturating_sub(widest + 4);
-    let commands: Vec<String> = of.iter().map(|it| for_look(meant(it), look)).collect();
+    let commands: Vec<String> = of.iter().map(|it| for_look(&command(meant(it)), look)).collect();
     let known: Vec<&str> = commands.iter().map(String::as_str).collect();
     let cut = short::apart(&known, room, gap(look.unicode));
     let mut legend = Vec::new();

@@ -1,7 +1,7 @@
 //! Tables and lines of the terminal as parts of a page: the same cells and words, in elements.
 
 use maud::{Markup, html};
-use whyfaster_words::clean::{clean, clean_lines};
+use whyfaster_words::clean::{clean, clean_lines, quoted};
 use whyfaster_words::grid::Grid;
 use whyfaster_words::text::{Tone, pieces};
 
@@ -71,9 +71,10 @@ pub(super) fn facts(facts: impl IntoIterator<Item = (String, String)>) -> Markup
     }
 }
 
-/// A command, or another text of others, within a line.
+/// A command, or another text of others, that somebody may copy: as it is, or quoted where something of it cannot be shown.
 pub(super) fn code(text: &str) -> Markup {
-    html! { code { (clean(text)) } }
+    let shown = clean_lines(text);
+    html! { code { (if shown == text { shown } else { quoted(text) }) } }
 }
 
 /// The same with lines of its own.

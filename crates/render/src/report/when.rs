@@ -6,6 +6,7 @@ use whyfaster_core::plan::Alternative;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::why::report::RoundSchedule;
+use whyfaster_words::clean::{clean_lines, quoted};
 use whyfaster_words::look::Look;
 
 use super::super::names::Names;
@@ -82,7 +83,8 @@ impl<'a> When<'a> {
 
     /// What would show it.
     fn command(&self) -> String {
-        let command = shell_words::quote(&self.command);
+        let line = self.command.as_str();
+        let command = if clean_lines(line) == line { shell_words::quote(line) } else { quoted(line).into() };
         format!("whyfaster trace --keep-schedule --record trace.json {command}")
     }
 
