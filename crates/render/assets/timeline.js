@@ -343,6 +343,7 @@ class Timeline {
     }
     this.stats.path = this.drawPath(brush, colours, { left, from, to, scale, above, wide });
     this.stats.arrows = this.drawArrows(brush, colours, { left, from, to, scale, above, first, end });
+    this.stats.marks = this.drawMarks(brush, colours, { left, from, to, scale, above, first, end });
     brush.restore();
     this.stats.ms = performance.now() - began;
     this.stats.worst = Math.max(this.stats.worst, this.stats.ms);
@@ -481,23 +482,25 @@ class Timeline {
       brush.fill();
       drawn += 1;
     }
-    this.drawMarks(brush, colours, { left, from, to, scale, above, first, end });
     return drawn;
   }
 
   // Where programs begin and end.
   drawMarks(brush, colours, { left, from, to, scale, above, first, end }) {
-    if (this.mode !== "task") return;
+    if (this.mode !== "task") return 0;
     const { at, one } = this.marks;
     const low = Timeline.before(at, from, 0, at.length) + 1;
     const high = Timeline.before(at, to, 0, at.length) + 1;
-    if (high - low > Timeline.ARROWS) return;
+    if (high - low > Timeline.ARROWS) return 0;
+    let drawn = 0;
     for (let place = low; place < high; place++) {
       const row = this.laneOf.get(one[place]);
       if (row === undefined || row < first || row >= end) continue;
       brush.fillStyle = colours.ink;
       brush.fillRect(left + (at[place] - from) * scale - 0.5, Timeline.TOP + row * Timeline.LANE - above + 1, 1.5, Timeline.LANE - 2);
+      drawn += 1;
     }
+    return drawn;
   }
 }
 

@@ -185,9 +185,10 @@ pub(super) fn plotted(plot: Option<&str>, picture: &Picture, caption: &str) -> M
     }
 }
 
-/// When something began, to the minute.
+/// When something began, to the minute; the clock of records is UTC.
 pub(super) fn minute(started: &str) -> String {
-    started.get(..16).unwrap_or(started).replace('T', " ")
+    let zone = if started.ends_with('Z') { " UTC" } else { "" };
+    started.get(..16).map_or_else(|| started.to_owned(), |it| it.replace('T', " ") + zone)
 }
 
 /// What is not there, with why and with the command that would give it.
@@ -229,6 +230,12 @@ mod tests {
             let found = data_encoding::HEXLOWER.encode(&Sha256::digest(text.as_bytes()));
             assert_eq!(found, digest);
         }
+    }
+
+    #[test]
+    fn a_minute_says_of_which_clock_it_is() {
+        assert_eq!(minute("2026-11-20T12:00:31Z"), "2026-11-20 12:00 UTC");
+        assert_eq!(minute("yesterday"), "yesterday");
     }
 
     #[test]
