@@ -16,7 +16,7 @@ use whyfaster_words::fleet as words;
 use whyfaster_words::grid::{Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
 use whyfaster_words::phrases::count;
-use whyfaster_words::text::{Tone, capitalise, for_look, shorten, tone, wrap, wrap_indented};
+use whyfaster_words::text::{Tone, for_look, shorten, tone, wrap, wrap_indented};
 use whyfaster_words::units::{Figures, digits, factor, percent, price, times};
 
 use super::first;
@@ -44,6 +44,9 @@ pub fn prices(report: &PriceReport, look: &Look) -> String {
         None => "no fact of them explains how their prices differ".to_owned(),
     };
     let off = match report.outliers.as_slice() {
+        [] if report.alone.len() >= report.machines.len() => {
+            "whether one stands out cannot be told".to_owned()
+        }
         [] => "none stands out".to_owned(),
         [one] => format!("{} stands out", for_look(&one.machine, look)),
         several => format!("{} stand out", count(several.len() as u64, "machine", "machines")),
@@ -194,7 +197,7 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
         count(report.machines.len() as u64, "machine", "machines"),
         told.join(", ")
     );
-    let mut answer = wrap(&tone(Tone::Strong, &capitalise(&sentence)), look.width, 0);
+    let mut answer = wrap(&tone(Tone::Strong, &sentence), look.width, 0);
     if look.detail == Detail::Sentence {
         return paragraphs([answer], look);
     }
@@ -411,4 +414,47 @@ pub(super) fn change_grid(report: &ChangeReport, rows: &[&RowChange], look: &Loo
         shorten(&row_id(&it.row.name, &it.row.variant), name_width(look), look.unicode)
     });
     Grid { key, groups }
+}
+
+#[cfg(test)]
+mod tests {
+    use whyfaster_core::fleet::effects::EffectReport;
+
+    use super::*;
+    use crate::fixture::look;
+
+    #[test]
+    fn where_every_machine_is_alone_none_is_said_to_be_like_the_others() {
+        let machines = vec!["a".to_owned(), "b".to_owned()];
+        let report = PriceReport {
+            alone: machines.clone(),
+            machines,
+            distances: Vec::new(),
+            rows: Vec::new(),
+            splits: Vec::new(),
+            groups: Vec::new(),
+            outliers: Vec::new(),
+            rate: 0.05,
+        };
+        let text = prices(&report, &look(200, false));
+        assert!(text.contains("; whether one stands out cannot be told."), "{text}");
+        let of_many = PriceReport { alone: Vec::new(), ..report };
+        assert!(prices(&of_many, &look(200, false)).contains("; none stands out."));
+    }
+
+    #[test]
+    fn a_command_begins_a_sentence_as_it_is_written() {
+        let question = Question {
+            alternative: "awk 1".to_owned(),
+            command: "awk 1".to_owned(),
+            baseline: "cat".to_owned(),
+            baseline_command: "cat".to_owned(),
+            load: 1,
+            arrivals: None,
+        };
+        let report =
+            EffectReport { machines: Vec::new(), combined: None, splits: Vec::new(), groups: Vec::new() };
+        let text = comparison(&Answered { question, report }, &look(80, false));
+        assert!(text.starts_with("awk 1 against cat"), "{text}");
+    }
 }

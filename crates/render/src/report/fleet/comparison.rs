@@ -14,7 +14,6 @@ use whyfaster_words::clean::clean;
 use whyfaster_words::fleet as words;
 use whyfaster_words::look::Look;
 use whyfaster_words::phrases::count;
-use whyfaster_words::text::capitalise;
 
 /// Machines that have a line of their own, and groups that have some; what is left out is said.
 const LINES: usize = 60;
@@ -108,13 +107,13 @@ pub(super) fn comparison(answered: &Answered, look: &Look) -> Markup {
     let lines = Lines::of(report);
     let sides = [format!("faster than {}", clean(&answered.question.baseline)), "slower".to_owned()];
     let picture = forest::picture(
-        format!("{}: time on each machine", capitalise(&asked(&answered.question))),
+        format!("{}: time on each machine", asked(&answered.question)),
         &lines.lanes,
         [&sides[0], &sides[1]],
     );
     let groups: Vec<_> = report.groups.iter().collect();
     html! {
-        h3 { (capitalise(&asked(&answered.question))) }
+        h3 { (asked(&answered.question)) }
         @if let Some(text) = words::explained(&report.splits) { p { "What separates the machines is " (text) "." } }
         @if let Some(all) = &report.combined { p { (screen::combined(all, report.machines.len())) } }
         @if let Some(picture) = &picture { (figure(picture, &lines.caption())) }
