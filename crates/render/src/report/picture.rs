@@ -9,10 +9,11 @@ use whyfaster_core::price::history::{Line, history};
 use whyfaster_core::price::{Price, PriceList};
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_words::clean::command;
 use whyfaster_words::display::Detail;
 use whyfaster_words::exit::{Exit, Failure};
 use whyfaster_words::look::Look;
-use whyfaster_words::text::{finish, wrap};
+use whyfaster_words::text::{finish, shorten, wrap};
 
 use super::super::names::Names;
 use super::super::screen;
@@ -51,11 +52,7 @@ pub fn picture_of_record(record: &Record, look: &Look) -> Option<Drawn> {
     for it in &record.plan.alternatives {
         let name = names.show(&it.name);
         if name != it.command {
-            below.push(whyfaster_words::text::shorten(
-                &whyfaster_words::clean::clean(&format!("{name}: {}", it.command)),
-                100,
-                true,
-            ));
+            below.push(shorten(&format!("{name}: {}", command(&it.command)), 100, true));
         }
     }
     Some(alone(picture, &sentence(record, names, look), &below))
@@ -93,11 +90,7 @@ pub fn picture_of_trace(record: &TraceRecord, shown: &Shown, look: &Look) -> Opt
     let said = &screen_of_trace(&record.report, shown, &Look { detail: Detail::Sentence, ..look.clone() });
     let bars = [why::bar("critical path".to_owned(), &record.report.critical_path, look)];
     let picture = stacked::picture("The critical path".to_owned(), &bars, look)?;
-    let command = whyfaster_words::text::shorten(
-        &whyfaster_words::clean::clean(&record.plan.target.words()),
-        100,
-        true,
-    );
+    let command = shorten(&command(&record.plan.target.words()), 100, true);
     Some(alone(picture, said, &[command]))
 }
 
