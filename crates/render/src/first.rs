@@ -7,7 +7,7 @@ use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::{Alternative, Loads, Mode};
 use whyfaster_core::record::Record;
 use whyfaster_core::verdict::{Ratio, Verdict};
-use whyfaster_words::grid::{ABSENT, Column, Grid, Group};
+use whyfaster_words::grid::{ABSENT, Column, Drawn, Grid, Group};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::{Tone, for_look, tone, wrap, wrap_indented};
 use whyfaster_words::units::{Scale, digits, range, supported, times};
@@ -17,8 +17,9 @@ use super::chart::mark;
 use super::lead::Lead;
 use super::names::{Names, legend};
 use super::notes;
+use super::section::no_room;
 use super::sentence::headline;
-use super::strip::{self, over_band, strip};
+use super::strip::{self, DRAWN, over_band, strip};
 use super::table::{interval, loads, ordered, typical, verdict_word};
 use super::why;
 
@@ -99,30 +100,46 @@ pub fn more(look: &Look) -> Vec<String> {
 /// The table, and the alternatives in it.
 fn table<'a>(record: &'a Record, names: &Names, look: &Look) -> (Vec<String>, Vec<&'a Alternative>) {
     let levels: Vec<&Level> = record.analysis.levels.iter().filter(|l| !l.results.is_empty()).collect();
-    let all = || record.plan.alternatives.iter();
-    match levels.as_slice() {
-        [] => (Vec::new(), all().take(ROWS).collect()),
+    let all = &record.plan.alternatives;
+    let (drawn, of, more) = match levels.as_slice() {
+        [] => return (Vec::new(), all.iter().take(ROWS).collect()),
         [only] if loads(record).len() == 1 => {
             let mut rows = ordered(record, only, look);
             let most = if rows.len() > ROWS + 1 { ROWS } else { ROWS + 1 };
             let more = rows.len().saturating_sub(most);
             rows.truncate(most);
-            let mut lines = of_level(record, only, &rows, names, look).draw(look.width, 1).lines;
-            lines.extend((more > 0).then(|| format!("  and {more} more: -v")));
-            (lines, all().filter(|it| rows.iter().any(|row| row.alternative == it.name)).collect())
+            let of = all.iter().filter(|it| rows.iter().any(|row| row.alternative == it.name)).collect();
+            (of_level(record, only, &rows, names, look).draw(look.width, 1), of, more)
         }
-        _ => (of_loads(record, names, look).draw(look.width, 1).lines, all().take(ROWS).collect()),
-    }
+        _ => {
+            let (drawn, of) = with_room(record, names, look);
+            let more = all.len() - of.len();
+            (drawn, of, more)
+        }
+    };
+    let mut lines = drawn.lines;
+    let left_out: Vec<&str> = drawn.left_out.into_iter().filter(|it| !DRAWN.contains(it)).collect();
+    lines.extend(no_room(&left_out, look));
+    lines.extend((more > 0).then(|| format!("  and {more} more: -v")));
+    (lines, of)
+}
+
+/// Several levels: of the baseline and the first of the others as many as there is room for, each with its verdicts; two at least.
+fn with_room<'a>(record: &'a Record, names: &Names, look: &Look) -> (Drawn, Vec<&'a Alternative>) {
+    let (all, baseline) = (&record.plan.alternatives, record.plan.baseline);
+    let table = |most: usize| {
+        let others = (0..all.len()).filter(|at| *at != baseline).take(most - 1);
+        let mut few: Vec<usize> = others.chain([baseline]).collect();
+        few.sort_unstable();
+        let of: Vec<&Alternative> = few.into_iter().filter_map(|at| all.get(at)).collect();
+        (of_loads(record, &of, names, look).draw(look.width, 1), of)
+    };
+    let whole = |(drawn, _): &(Drawn, _)| drawn.left_out.iter().all(|it| DRAWN.contains(it));
+    (2..=ROWS).rev().map(table).find(whole).unwrap_or_else(|| table(2))
 }
 
 /// One level: an alternative a row.
-pub(super) fn of_level(
-    record: &Record,
-    level: &Level,
-    rows: &[&LevelResult],
-    names: &Names,
-    look: &Look,
-) -> Grid {
+fn of_level(record: &Record, level: &Level, rows: &[&LevelResult], names: &Names, look: &Look) -> Grid {
     let batch = matches!(record.plan.mode, Mode::Batch);
     let scale = Scale::choose(rows.iter().map(|row| typical(record, row)), look.time_unit);
     let ends = |row: &LevelResult| match batch {
@@ -145,10 +162,7 @@ pub(super) fn of_level(
             interval(low, high, |value| scale.number(value))
         }));
     }
-    let work = Scale::choose(rows.iter().map(|row| row.work_per_copy_s), look.time_unit);
-    let cpu = Column::of(format!("CPU time {}", work.name), rows, |row| work.number(row.work_per_copy_s));
-    let busy = Column::of("CPUs busy", rows, |row| digits(row.cpus_busy()));
-    let mut groups = vec![Group::new("time", times), Group::new("CPU time", vec![cpu, busy])];
+    let mut groups = vec![Group::new("time", times)];
     // Of two, the sentence has said it.
     if let Some(first) = level.comparisons.first().filter(|_| level.comparisons.len() > 1) {
         let of = |row: &LevelResult| level.comparisons.iter().find(|c| c.alternative == row.alternative);
@@ -160,6 +174,10 @@ pub(super) fn of_level(
         let against = format!("against {}", names.show(&first.baseline));
         groups.push(Group::new("verdict", vec![Column::of(against, rows, cell)]));
     }
+    let work = Scale::choose(rows.iter().map(|row| row.work_per_copy_s), look.time_unit);
+    let cpu = Column::of(format!("CPU time {}", work.name), rows, |row| work.number(row.work_per_copy_s));
+    let busy = Column::of("CPUs busy", rows, |row| digits(row.cpus_busy()));
+    groups.push(Group::new("CPU time", vec![cpu, busy]));
     let values = |row: &LevelResult| {
         let (low, high) = ends(row);
         [low, high, Some(typical(record, row))].into_iter().flatten().collect::<Vec<_>>()
@@ -173,7 +191,7 @@ pub(super) fn of_level(
             Some(_) => format!("{what}, noise {}", strip::shade(look)),
             None => format!("{what}, drawn"),
         };
-        groups.push(Group::new("time, drawn", vec![Column::of(header, rows, drawn)]));
+        groups.push(Group::new(DRAWN[0], vec![Column::of(header, rows, drawn)]));
     }
     Grid { key: Column::of("command", rows, |row| names.show(&row.alternative)), groups }
 }
@@ -186,17 +204,20 @@ fn noise(record: &Record, level: &Level, rows: &[&LevelResult]) -> Option<(f64, 
     Some((floor.low? * time, floor.high? * time))
 }
 
-/// Several levels: a load a row.
-pub(super) fn of_loads(record: &Record, names: &Names, look: &Look) -> Grid {
+/// Several levels: a load a row, of each of these alternatives the time and its verdict.
+fn of_loads(record: &Record, of: &[&Alternative], names: &Names, look: &Look) -> Grid {
     let rows = telling(record);
     let level = |load: u32| record.analysis.levels.iter().find(|level| level.load == load);
-    let all = || record.analysis.levels.iter().flat_map(|level| &level.results);
+    let all = || {
+        let results = record.analysis.levels.iter().flat_map(|level| &level.results);
+        results.filter(|result| of.iter().any(|it| it.name == result.alternative))
+    };
     let scale = Scale::choose(all().map(|result| typical(record, result)), look.time_unit);
     let result = |name: &str, load: u32| level(load)?.results.iter().find(|it| it.alternative == name);
-    let alternatives = &record.plan.alternatives;
+    let compared = |name: &str, load: u32| level(load)?.comparisons.iter().find(|c| c.alternative == name);
     let batch = matches!(record.plan.mode, Mode::Batch);
     let mut groups = Vec::new();
-    for (at, it) in alternatives.iter().enumerate() {
+    for (at, it) in of.iter().enumerate() {
         let time = |load: &u32| match result(&it.name, *load) {
             Some(result) if result.timed_out > 0 => format!(">= {}", scale.number(typical(record, result))),
             Some(result) => {
@@ -210,23 +231,20 @@ pub(super) fn of_loads(record: &Record, names: &Names, look: &Look) -> Grid {
         };
         let header = format!("{} {} {}", mark(at, look.unicode), names.show(&it.name), scale.name);
         groups.push(Group::new("times", vec![Column::of(header, &rows, time)]));
-    }
-    let compared = |name: &str, load: u32| level(load)?.comparisons.iter().find(|c| c.alternative == name);
-    for it in alternatives {
         let Some(first) = rows.iter().find_map(|load| compared(&it.name, *load)) else { continue };
-        let cell = |load: &u32| compared(&it.name, *load).map_or_else(|| ABSENT.to_owned(), told);
-        let header = format!("{} against {}", names.show(&it.name), names.show(&first.baseline));
-        groups.push(Group::new("verdicts", vec![Column::of(header, &rows, cell)]));
+        let verdict = |load: &u32| compared(&it.name, *load).map_or_else(|| ABSENT.to_owned(), told);
+        let header = format!("against {}", names.show(&first.baseline));
+        groups.push(Group::new("verdicts", vec![Column::of(header, &rows, verdict)]));
     }
     if let Some(picture) = strip::Scale::over(all().map(|result| typical(record, result))) {
         let cell = |load: &u32| {
-            let of = |(at, it): (usize, &Alternative)| {
+            let place = |(at, it): (usize, &&Alternative)| {
                 Some((mark(at, look.unicode), typical(record, result(&it.name, *load)?)))
             };
-            let marks: Vec<(char, f64)> = alternatives.iter().enumerate().filter_map(of).collect();
+            let marks: Vec<(char, f64)> = of.iter().enumerate().filter_map(place).collect();
             strip(picture, [], &marks, look)
         };
-        groups.push(Group::of("time, log scale", &rows, cell));
+        groups.push(Group::of(DRAWN[1], &rows, cell));
     }
     let key = match record.plan.mode {
         Mode::Closed { .. } => "workers",

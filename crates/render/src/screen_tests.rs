@@ -134,6 +134,32 @@ fn of_several_the_first_screen_says_whose_flip_it_is() {
     assert!(text.contains("flip of a and c: between 1 and 10 copies at once, 4"), "{text}");
 }
 
+/// Each of these has a name of its own; the first is the baseline.
+fn many(names: &[&str]) -> Record {
+    let all: Vec<(&str, &str)> = names.iter().map(|name| (*name, "some long command of its own")).collect();
+    let mut record = record(&all, Loads::Fixed(vec![1, 8]));
+    let other = |at: usize| row(0.4 + at as f64 / 10.0, 0.4, Some((1.0 + at as f64 / 4.0, Verdict::Slower)));
+    let rows = || (0..names.len()).map(|at| if at == 0 { row(0.4, 0.4, None) } else { other(at) });
+    for load in [1, 8] {
+        level(&mut record, load, &rows().collect::<Vec<_>>());
+    }
+    record
+}
+
+#[test]
+fn of_many_the_first_screen_shows_each_with_its_verdict_and_counts_the_others() {
+    let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
+    let text = first(&many(&names), 80, true);
+    let header = text.lines().find(|line| line.contains("copies  ")).unwrap();
+    let shown = names.iter().filter(|name| header.contains(&format!(" {name} ms"))).count();
+    assert_eq!(header.matches("against alpha").count(), shown - 1, "{text}");
+    assert!(shown >= 3 && text.contains(&format!("and {} more: -v", 8 - shown)), "{text}");
+    assert!(!text.contains("no room"), "{text}");
+    let long = ["a name of twenty-five col", "and one more of that kind"];
+    let text = first(&many(&long), 80, true);
+    assert!(text.contains("(no room for: verdicts"), "{text}");
+}
+
 #[test]
 fn the_first_screen_has_no_words_of_the_trade() {
     for record in [doubtful(), one_level(0.8, Verdict::Faster), one_level(0.991, Verdict::Undecided)] {

@@ -2,6 +2,9 @@
 
 use whyfaster_words::look::Look;
 
+/// The groups of columns that draw what numbers beside them say: nothing is missing without them.
+pub(super) const DRAWN: [&str; 2] = ["time, drawn", "time, log scale"];
+
 /// Columns of a strip.
 const COLUMNS: usize = 16;
 /// Values outside of this come from no clock; a record from elsewhere may hold anything.

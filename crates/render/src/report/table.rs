@@ -5,10 +5,9 @@ use whyfaster_words::clean::{clean, clean_lines, quoted};
 use whyfaster_words::grid::Grid;
 use whyfaster_words::text::{Tone, pieces};
 
-/// Columns that draw with characters: a page has pictures.
-const DRAWN: [&str; 2] = ["time, drawn", "time, log scale"];
+use super::super::strip::DRAWN;
 
-/// A table.
+/// A table without the columns that draw with characters: a page has pictures.
 pub(super) fn table(title: &str, grid: &Grid) -> Markup {
     let groups = || grid.groups.iter().filter(|group| !DRAWN.contains(&group.name()));
     let columns = || groups().flat_map(|group| group.columns());
