@@ -1,7 +1,7 @@
 //! What stands below the tables: crossover, noise, less work or more share, how it was run, warnings, what is missing.
 
 use whyfaster_core::analysis::{Comparison, DuetComparison, Floor, Level};
-use whyfaster_core::crossover::Crossover;
+use whyfaster_core::crossover::{Crossover, VerdictRange};
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::{Loads, Mode, Placement};
 use whyfaster_core::record::Record;
@@ -9,7 +9,7 @@ use whyfaster_core::verdict::{Ratio, Verdict};
 use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_words as words;
 use whyfaster_words::look::Look;
-use whyfaster_words::phrases::count;
+use whyfaster_words::phrases::{count, list};
 use whyfaster_words::text::{Tone, capitalise, for_look, tone, wrap};
 use whyfaster_words::units;
 use whyfaster_words::units::{Figures, deviation, digits, duration, percent, times};
@@ -55,6 +55,15 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
         _ if several && crossover.ranges.iter().all(|range| range.verdict == Verdict::Undecided) => {
             format!("measured: undecided from {lowest} to {highest} {unit}")
         }
+        _ if several && crossover.ranges.iter().any(|range| range.verdict == Verdict::Undecided) => {
+            let undecided = crossover.ranges.iter().filter(|range| range.verdict == Verdict::Undecided);
+            let place = |range: &VerdictRange| match range.from == range.to {
+                true => range.from.to_string(),
+                false => format!("{} to {}", range.from, range.to),
+            };
+            let places: Vec<String> = undecided.map(place).collect();
+            format!("measured: no flip seen; undecided at {} {unit}", list(&places))
+        }
         _ if several => format!("measured: no flip from {lowest} to {highest} {unit}"),
         _ => "not measured (--load auto looks for it)".to_owned(),
     };
@@ -71,7 +80,7 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
 /// "use-pipe wins up to 3, same 4 to 7, no-pipe wins from 8".
 fn ranges(record: &Record, crossover: &Crossover, names: &Names) -> String {
     let last = crossover.ranges.len().saturating_sub(1);
-    let part = |(index, range): (usize, &whyfaster_core::crossover::VerdictRange)| {
+    let part = |(index, range): (usize, &VerdictRange)| {
         let place = match (index, range.from == range.to) {
             (0, true) if range.to == 1 => at(record, 1),
             (0, _) => format!("up to {}", range.to),

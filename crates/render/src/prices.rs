@@ -38,7 +38,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         }
         lines.push(String::new());
         lines.push(tone(Tone::Strong, &for_look(group, look)));
-        let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, blocks(&rows));
+        let Drawn { lines: table, left_out, .. } = grid(&rows, look).draw(look.width, blocks(&rows));
         lines.extend(table);
         lines.extend(no_room(&left_out, look));
     }
@@ -388,7 +388,7 @@ pub fn probes(probes: &[Probe], look: &Look) -> String {
                 ),
             ],
         };
-        let Drawn { lines: table, left_out } = grid.draw(look.width, 2);
+        let Drawn { lines: table, left_out, .. } = grid.draw(look.width, 2);
         lines.extend(table);
         if !left_out.is_empty() {
             let missing = format!("(no room for: {}; a wider screen shows them)", left_out.join(", "));

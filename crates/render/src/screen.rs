@@ -88,10 +88,12 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
         _ => 1,
     };
     let mut left_out: Vec<&'static str> = Vec::new();
+    let mut absent = false;
     let mut parts = Vec::new();
     for level in &levels {
         let mut lines = vec![tone(Tone::Strong, &title(record, level, names, look.width))];
         let drawn = level_grid(record, level, names, look).draw(look.width, blocks);
+        absent |= drawn.absent;
         lines.extend(drawn.lines);
         left_out.extend(drawn.left_out.iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
         parts.push(lines);
@@ -101,11 +103,11 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
         let title = format!("all levels: {}, its lower bound, ratio", quantity(record));
         let mut lines: Vec<String> =
             wrap(&title, look.width, 2).iter().map(|line| tone(Tone::Strong, line)).collect();
+        absent |= drawn.absent;
         lines.extend(drawn.lines);
         left_out.extend(drawn.left_out.first());
         parts.push(lines);
     }
-    let absent = parts.iter().flatten().any(|line| line.split_whitespace().any(|word| word == ABSENT));
     let mut hints = Vec::new();
     if absent {
         hints.push(format!("{ABSENT} is not measured, or an interval that needs more rounds"));

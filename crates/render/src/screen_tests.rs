@@ -59,6 +59,36 @@ fn no_flip() {
 }
 
 #[test]
+fn a_level_that_is_undecided_is_not_said_to_be_without_a_flip() {
+    let mut record = record(&[("old", "old"), ("new", "new")], Loads::Fixed(vec![1, 8]));
+    let new = |ratio, verdict| row(0.4 * ratio, 0.4, Some((ratio, verdict)));
+    level(&mut record, 1, &[row(0.4, 0.4, None), new(0.75, Verdict::Faster)]);
+    level(&mut record, 8, &[row(0.4, 0.4, None), new(1.01, Verdict::Undecided)]);
+    let range = |load, verdict| VerdictRange { from: load, to: load, verdict };
+    record.analysis.crossovers.push(Crossover {
+        alternative: "new".to_owned(),
+        baseline: "old".to_owned(),
+        predicted_load: None,
+        predicted_low: None,
+        predicted_high: None,
+        not_predicted: Some(NotPredicted::BoundsDoNotCross),
+        measured_from: None,
+        measured_to: None,
+        ranges: vec![range(1, Verdict::Faster), range(8, Verdict::Undecided)],
+    });
+    let text = shown(&record, 120, true);
+    assert!(text.contains("measured: no flip seen; undecided at 8 copies"), "{text}");
+}
+
+#[test]
+fn a_dash_in_a_name_is_no_missing_value() {
+    let mut record = record(&[("cat -", "cat -"), ("cat", "cat")], Loads::Fixed(vec![1]));
+    level(&mut record, 1, &[row(0.4, 0.4, None), row(0.3, 0.3, Some((0.75, Verdict::Faster)))]);
+    let text = shown(&record, 80, true);
+    assert!(!text.contains("- is not measured"), "{text}");
+}
+
+#[test]
 fn flip_on_40_columns() {
     insta::assert_snapshot!(shown(&flip(), 40, true));
 }

@@ -16,7 +16,7 @@ pub(super) fn paragraphs(parts: impl IntoIterator<Item = Vec<String>>, look: &Lo
 pub(super) fn section(title: &str, grid: Grid, hidden: usize, look: &Look) -> Vec<String> {
     let mut lines: Vec<String> =
         wrap(title, look.width, 2).iter().map(|line| tone(Tone::Strong, line)).collect();
-    let Drawn { lines: table, left_out } = grid.with_values().draw(look.width, 2);
+    let Drawn { lines: table, left_out, .. } = grid.with_values().draw(look.width, 2);
     lines.extend(table);
     lines.extend(left(hidden, look));
     lines.extend(no_room(&left_out, look));

@@ -40,7 +40,7 @@ pub fn records(records: &[Listed], all: usize, look: &Look) -> String {
     } else {
         vec![format!("and {} more: --last NUM", count(hidden as u64, "record", "records"))]
     };
-    let Drawn { mut lines, left_out } = grid.with_values().draw(look.width, 1);
+    let Drawn { mut lines, left_out, .. } = grid.with_values().draw(look.width, 1);
     lines.extend(no_room(&left_out, look));
     paragraphs([lines, more], look)
 }

@@ -107,6 +107,8 @@ pub struct Drawn {
     pub lines: Vec<String>,
     /// The groups that were left out.
     pub left_out: Vec<&'static str>,
+    /// A value of those that were not is not there.
+    pub absent: bool,
 }
 
 impl Grid {
@@ -136,6 +138,7 @@ impl Grid {
             }
         }
         for (_, columns) in used.iter().filter(|(_, columns)| !columns.is_empty()) {
+            drawn.absent |= columns.iter().flat_map(|column| &column.cells).any(|cell| cell == ABSENT);
             drawn.lines.extend(self.block(columns));
         }
         drawn

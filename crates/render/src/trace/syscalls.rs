@@ -78,7 +78,7 @@ impl View<'_> {
         if sum.calls > rows.iter().map(|row| row.calls).sum() || rows.len() > 1 {
             shown.push(sum);
         }
-        let Drawn { lines: table, left_out } =
+        let Drawn { lines: table, left_out, .. } =
             self.grid(&self.label(rows[0]), &shown).draw(self.look.width, 1);
         let mut lines = table;
         // What is most wanted behind the usual columns finds no room on a narrow screen; the record has it.
