@@ -162,6 +162,7 @@ fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Calle
 fn cause(finding: &Finding, said: Said, answer: &Answer, why: &Why) -> (String, String) {
     let Said { what, costs, more } = said;
     let size = match (costs, finding.share) {
+        (_, all) if all > 1.005 => format!("more than the whole difference ({})", percent(all)),
         (_, all) if all >= 0.995 => "all of the difference".to_owned(),
         (Some(_), share) => format!("{} ({}) of the difference", time(finding.seconds), percent(share)),
         (None, share) => format!("{} of the difference", percent(share)),
