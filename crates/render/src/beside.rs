@@ -208,7 +208,8 @@ fn left_out(rows: &[Beside], hidden: usize, look: &Look) -> Vec<String> {
     let parts = [(one, "priced in one list only"), (nowhere, "without a price in any list")];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let text = format!("{hidden} more rows are not shown: {} (--all shows them)", parts.join(", "));
+    let rows = count(hidden as u64, "more row is", "more rows are");
+    let text = format!("{rows} not shown: {} (--all shows them)", parts.join(", "));
     wrap_indented(&text, look.width, 2)
 }
 

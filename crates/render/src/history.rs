@@ -49,10 +49,11 @@ fn title(history: &History) -> String {
     let (first, last) = (first.map_or("", String::as_str), last.map_or("", String::as_str));
     let up = history.steps.iter().filter(|step| step.ratio > 1.0).count();
     format!(
-        "{} rows over {} kernels, {first} to {last}, in {}: {up} steps up and {} down by more than {}.",
-        history.rows.len(),
-        history.kernels.len(),
+        "{} over {}, {first} to {last}, in {}: {} up and {} down by more than {}.",
+        count(history.rows.len() as u64, "row", "rows"),
+        count(history.kernels.len() as u64, "kernel", "kernels"),
         history.unit.name(),
+        count(up as u64, "step", "steps"),
         history.steps.len() - up,
         percent(history.delta)
     )
@@ -208,7 +209,7 @@ mod tests {
         assert!(text.contains("fork reaped +46% from 4.4 to 5.4 (184k instr to 269k instr)"), "{text}");
         assert!(text.contains("clone3 reaped -50% from 5.4 to 6.1"), "{text}");
         assert!(
-            text.contains("2 rows over 3 kernels, 4.4 to 6.1, in guest instructions: 1 steps up and 1 down")
+            text.contains("2 rows over 3 kernels, 4.4 to 6.1, in guest instructions: 1 step up and 1 down")
         );
         assert!(text.contains("▅▅ ██ ██") && text.contains("-- ██ ▄▄"), "{text}");
         assert!(text.contains("+47%") && !text.contains(" ns"), "{text}");

@@ -54,14 +54,16 @@ pub fn quantity(quantity: &Quantity, name: Naming<'_>) -> String {
         Quantity::Cpus => "CPUs",
         Quantity::OtherPrograms => "CPU use of other programs",
         Quantity::Steal => "CPU time stolen by the hypervisor",
-        Quantity::CalibratedOverhead => "overhead.calibrated_share",
-        Quantity::MeasuredOverhead => "overhead.traced_over_untraced",
+        Quantity::CalibratedOverhead => "the calibrated cost of observing",
+        Quantity::MeasuredOverhead => "how much longer an observed run takes",
         Quantity::Schedule => "schedule",
         Quantity::ProcessTree => "process tree",
         Quantity::SystemCalls => "system calls",
         Quantity::FailedExecs => "failed execs",
-        Quantity::UserAndKernelTime { of_some: false } => "running_user_s, running_kernel_s",
-        Quantity::UserAndKernelTime { of_some: true } => "running_user_s, running_kernel_s of some commands",
+        Quantity::UserAndKernelTime { of_some: false } => "time in user code and in the kernel",
+        Quantity::UserAndKernelTime { of_some: true } => {
+            "time in user code and in the kernel, of some commands"
+        }
         Quantity::KernelTimeOutsideCalls => "kernel time outside of system calls",
         Quantity::DataOf32Bit => "data moved by 32-bit programs",
         Quantity::TimeInCalls => "time in system calls",
@@ -166,7 +168,7 @@ pub fn reason(reason: &Obstacle) -> String {
             "the tracer did not say what a task had used before it ran another program, or lost its end"
         }
         Obstacle::NoEndOfFaults => {
-            "page faults, interrupts and the kernel's work for a task outside of its system calls are in running_user_s: \
+            "page faults, interrupts and the kernel's work for a task outside of its system calls count as user code: \
              the kernel shows where they begin but not where they end"
         }
         Obstacle::CalibrationMoved => {

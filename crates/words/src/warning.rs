@@ -245,7 +245,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         Caution::Throttled { times, quota_cpus } => {
             let quota = quota_cpus.map_or(String::new(), |cpus| format!(" (quota {cpus:.2} CPUs)"));
             (
-                format!("the cgroup was throttled {times} times during the measurement{quota}"),
+                format!("the cgroup was throttled {} during the measurement{quota}", count(*times, "time", "times")),
                 "raise or remove the CPU quota (cpu.max, docker --cpus), or stay at loads below it",
             )
         }
@@ -279,7 +279,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
             "something was lost or double: look at `lost` before believing a number",
         ),
         Caution::Late { events } => (
-            format!("{events} events came late and count as if they came on time"),
+            format!("{} came late and count as on time", count(*events, "event", "events")),
             "times are wrong by as much as they were late; a report of this is welcome",
         ),
         Caution::NothingBegan => (
@@ -287,11 +287,11 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
             "the command may not have been started, or its exec was lost",
         ),
         Caution::TasksUntold { tasks } => (
-            format!("{tasks} tasks were still there and nobody said what they had used"),
+            format!("{} still there, and what they had used was not told", count(*tasks, "task was", "tasks were")),
             "they are not in the times; observe until they end",
         ),
         Caution::AffinitiesUntold { tasks } => (
-            format!("{tasks} tasks had sets of allowed CPUs beyond those that can be told apart"),
+            format!("{} sets of allowed CPUs beyond those that can be told apart", count(*tasks, "task had", "tasks had")),
             "their avoidable wait is not counted",
         ),
         Caution::IoUring => (
@@ -304,7 +304,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
             "that time hides in running and in waiting behind others: repeat on a quieter host",
         ),
         Caution::QuotaUsedUp { times } => (
-            format!("a cgroup's CPU quota was used up ({times} times)"),
+            format!("a cgroup's CPU quota was used up ({})", count(*times, "time", "times")),
             "waits on an idle CPU, and waits while nothing of the tree ran, count as throttled and not as avoidable",
         ),
         Caution::HolderUnknown { seconds, of_s } => (

@@ -7,7 +7,7 @@ use whyfaster_words::clean::clean;
 use whyfaster_words::grid::{Grid, Group, or_absent};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::wrap_indented;
-use whyfaster_words::units::{count, digits, time};
+use whyfaster_words::units::{self, count, digits, time};
 
 use super::super::trace::path::nearly_as_long;
 use super::shown::{Shown, ends, labels, shown, signed};
@@ -121,7 +121,8 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
         let observed = match account.rounds {
             0 => String::new(),
             rounds => {
-                format!(", {} observed ({rounds} rounds{cost})", time(account.traced_s, it.look.time_unit))
+                let (took, rounds) = (time(account.traced_s, it.look.time_unit), units::rounds(rounds));
+                format!(", {took} observed ({rounds}{cost})")
             }
         };
         format!(

@@ -74,7 +74,7 @@ pub(super) fn sections(record: &Record, names: &Names, look: &Look) -> Vec<Vec<S
     }
     sections.push(findings::experiments(why, look));
     sections.push(predictions::predictions(record, names, look));
-    sections.push(predictions::growth(why, look));
+    sections.push(predictions::growth(why, names, look));
     sections.extend(why.growth.iter().map(|it| predictions::what_grows(it, names, look)));
     sections
 }

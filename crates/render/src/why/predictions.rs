@@ -62,13 +62,14 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
 }
 
 /// What makes a copy dearer the more of them run, in words.
-pub(super) fn growth(why: &Why, look: &Look) -> Vec<String> {
+pub(super) fn growth(why: &Why, names: &Names, look: &Look) -> Vec<String> {
     let said = why.growth.iter().filter(|it| !it.sentence.is_empty());
     let mut lines: Vec<String> =
         said.flat_map(|it| wrap_indented(&shown(&it.sentence, look), look.width, 2)).collect();
     for it in &why.growth {
         if let Some(unknown) = &it.kinds_not_measured {
-            let text = format!("'{}': the kernel's part by kind: not measured ({unknown}).", it.alternative);
+            let of = names.show(&it.alternative);
+            let text = format!("{of}: the kernel's part by kind: not measured ({unknown}).");
             lines.extend(wrap_indented(&shown(&text, look), look.width, 2));
         }
     }

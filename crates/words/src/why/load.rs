@@ -6,7 +6,7 @@ use whyfaster_core::why::statement::{
 };
 
 use super::called::Called;
-use super::numbers::{percent, quoted, time, upper};
+use super::numbers::{percent, time, upper};
 
 /// Who wins alone, and who once the CPUs are full.
 pub(super) fn deciding(it: &Deciding, called: &Called) -> String {
@@ -93,7 +93,7 @@ pub(super) fn based_on(it: PredictedFrom) -> String {
 }
 
 /// How the CPU time of a copy changes.
-pub(super) fn growth(of: &Growth, cost: CopyCost) -> String {
+pub(super) fn growth(of: &Growth, cost: CopyCost, called: &Called) -> String {
     let (low, high) = cost.seconds;
     let between = format!("({} to {})", time(low), time(high));
     let change = match cost.trend {
@@ -109,7 +109,7 @@ pub(super) fn growth(of: &Growth, cost: CopyCost) -> String {
         .map(|(low, high)| format!("; a copy waits for a CPU for {} instead of {}", time(high), time(low)));
     format!(
         "{}: from {} to {} copies at once, the CPU time of a copy {change}{}.",
-        quoted(&of.alternative),
+        called.of(&of.alternative),
         of.lowest,
         of.highest,
         waits.unwrap_or_default()

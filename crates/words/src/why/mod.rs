@@ -62,7 +62,7 @@ pub fn write(alternatives: &[Alternative], why: &mut Why) {
     for it in &mut why.growth {
         evidence(&mut it.grows, false);
         if let Some(cost) = it.cost {
-            it.sentence = load::growth(it, cost);
+            it.sentence = load::growth(it, cost, &called);
         }
         if let Some(unknown) = it.kinds_unknown {
             it.kinds_not_measured = Some(load::kinds_unknown(unknown));

@@ -350,7 +350,7 @@ fn load_decides() {
             cost: None,
             sentence: String::new(),
         };
-        all.push(load::growth(&of, CopyCost { seconds, trend, most, waits_s }));
+        all.push(load::growth(&of, CopyCost { seconds, trend, most, waits_s }, &called));
     }
     let unknown = [
         KindsUnknown::Lossy,

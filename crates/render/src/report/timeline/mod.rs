@@ -15,6 +15,7 @@ use maud::{Markup, html};
 use serde_json::json;
 use whyfaster_core::trace::stored::{Damaged, Stored};
 use whyfaster_words::look::Look;
+use whyfaster_words::phrases::count;
 use whyfaster_words::text::shorten;
 
 use super::data;
@@ -121,9 +122,10 @@ impl Timeline {
     pub(super) fn said(&self) -> String {
         let tree = self.built.tracks.iter().filter(|track| track.tree).count();
         format!(
-            "{} scheduling records of {tree} tasks and of {} others that shared the CPUs with them",
-            self.events,
-            self.built.tracks.len() - tree
+            "{} of {} and of {} that shared the CPUs",
+            count(self.events, "scheduling record", "scheduling records"),
+            count(tree as u64, "task", "tasks"),
+            count((self.built.tracks.len() - tree) as u64, "other", "others")
         )
     }
 
