@@ -12,7 +12,7 @@ plots.draw = (host, data) => {
     series.push({
       label: it.name + (data.unit ? " (" + data.unit + ")" : ""),
       stroke: () => colour(it.colour), width: 2, dash: it.dash ? [6, 4] : undefined, points,
-      value: (_, value) => plots.number(value), spanGaps: true,
+      value: (_, value, __, at) => (it.least && it.least[at] ? "at least " : "") + plots.number(value), spanGaps: true,
     });
   }
   // What part of the machine others had: bars on a scale of their own.

@@ -23,6 +23,8 @@ pub struct Point {
     pub load: u32,
     /// The value, seconds.
     pub value: f64,
+    /// A time-out cut it: it would have been longer.
+    pub at_least: bool,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
     /// The two parts of the bound, span and N * work / C, seconds.
@@ -33,12 +35,17 @@ const HEIGHT: usize = 14;
 const WIDTH: usize = 60;
 /// Narrower than this, a chart shows nothing that the table does not.
 const LEAST_WIDTH: usize = 24;
-const UNICODE_MARKS: [char; 6] = ['●', '▲', '■', '◆', '○', '△'];
-const ASCII_MARKS: [char; 6] = ['o', 'x', '#', '+', '@', '%'];
+const UNICODE_MARKS: [char; 10] = ['●', '▲', '■', '◆', '○', '△', '□', '◇', '▼', '▽'];
+const ASCII_MARKS: [char; 10] = ['o', 'x', '#', '+', '@', '%', '&', '$', '=', '?'];
 /// Loads and seconds outside of this come from no clock; a record from elsewhere may hold anything.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 /// Several marks in one place.
 const SEVERAL: char = '*';
+
+/// What stands above a mark whose value is higher by an amount that nobody knows.
+fn at_least(unicode: bool) -> char {
+    if unicode { '↑' } else { '^' }
+}
 
 /// The lines of the chart; none if there are fewer than two loads, or no room.
 pub fn chart(title: &str, series: &[Series], look: &Look) -> Vec<String> {
@@ -131,7 +138,8 @@ fn labels(values: &Axis, unit: Option<TimeUnit>) -> Vec<(usize, String)> {
             if more.len() >= 2 { more } else { vec![values.value(0.04), values.value(0.96)] }
         }
     };
-    chosen.into_iter().map(|value| (values.cell(value, HEIGHT), tick(value, unit))).collect()
+    let step = chosen.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    chosen.into_iter().map(|value| (values.cell(value, HEIGHT), tick(value, step, unit))).collect()
 }
 
 struct Canvas {
@@ -206,6 +214,11 @@ impl Canvas {
             match free {
                 Some(x) => self.cells[y * self.columns + x] = Some(mark),
                 None => self.cells[y * self.columns + x] = Some(SEVERAL),
+            }
+            if point.at_least && y + 1 < self.rows {
+                let above = (y + 1) * self.columns + free.unwrap_or(x);
+                self.cells[above] =
+                    self.cells[above].filter(|c| taken(Some(*c))).or(Some(at_least(self.unicode)));
             }
         }
     }
@@ -284,6 +297,9 @@ fn legend(canvas: &Canvas, series: &[Series], look: &Look) -> Vec<String> {
     if canvas.has(SEVERAL) {
         parts.push(format!("{SEVERAL} several"));
     }
+    if series.iter().flat_map(|s| &s.points).any(|p| p.at_least) {
+        parts.push(format!("{} at least: cut by the time-out", at_least(look.unicode)));
+    }
     if series.iter().flat_map(|s| &s.points).any(|p| p.bound.is_some()) {
         parts.push(format!("{} bound: max(span, N*work/C)", if look.unicode { "⠒⠒" } else { ".." }));
     }
@@ -309,6 +325,7 @@ mod tests {
         let point = |(load, value): &(u32, f64)| Point {
             load: *load,
             value: *value,
+            at_least: false,
             interval: Some((value * 0.5, value * 2.0)),
             bound: bound.map(|(span, work)| (span, work * f64::from(*load))),
         };
@@ -320,6 +337,17 @@ mod tests {
             series("serial", &[(1, 1.0), (10, 6.0), (1000, 700.0)], Some((1.0, 0.5))),
             series("piped", &[(1, 0.5), (10, 9.0), (1000, 900.0)], Some((0.4, 0.8))),
         ]
+    }
+
+    #[test]
+    fn what_the_time_out_cut_is_open_above() {
+        let mut all = two();
+        all[0].points[1].at_least = true;
+        let text = chart("title", &all, &look(80, false)).join("\n");
+        let up = text.lines().position(|line| line.contains('^')).unwrap();
+        let column = text.lines().nth(up).unwrap().find('^');
+        assert_eq!(text.lines().nth(up + 1).unwrap().find('o'), column, "{text}");
+        assert!(text.contains("^ at least: cut by the time-out"), "{text}");
     }
 
     #[test]

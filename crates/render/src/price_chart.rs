@@ -97,10 +97,10 @@ impl BarScale {
     }
 
     fn low_text(&self, look: &Look) -> String {
-        price_tick(self.low, look)
+        price_tick(self.low, self.high - self.low, look)
     }
 
     fn high_text(&self, look: &Look) -> String {
-        price_tick(self.high, look)
+        price_tick(self.high, self.high - self.low, look)
     }
 }

@@ -158,6 +158,7 @@ pub(super) fn series(record: &Record, names: &Names) -> Vec<Series> {
         Point {
             load: level.load,
             value: typical(record, result),
+            at_least: result.timed_out > 0,
             interval: estimate.low.zip(estimate.high).filter(|_| batch),
             bound: result.bound.map(|bound| (bound.span_s, bound.work_s)),
         }

@@ -80,19 +80,23 @@ pub fn price(value: f64, look: &Look) -> String {
     }
 }
 
-/// A price for a mark on an axis.
-pub fn price_tick(value: f64, look: &Look) -> String {
+/// A price for a mark on an axis, the next of which is a step away.
+pub fn price_tick(value: f64, step: f64, look: &Look) -> String {
     match look.price_unit {
-        Unit::Nanoseconds => tick(value * 1e-9, look.time_unit),
+        Unit::Nanoseconds => tick(value * 1e-9, step * 1e-9, look.time_unit),
         Unit::GuestInstructions => format!("{} instr", count(value)),
     }
 }
 
-/// A time for a mark on an axis: no zeros that say nothing.
-pub fn tick(seconds: f64, wanted: Option<TimeUnit>) -> String {
+/// A time for a mark on an axis, the next of which is a step away: no zeros that say nothing, and no digit less than tells the two apart.
+pub fn tick(seconds: f64, step: f64, wanted: Option<TimeUnit>) -> String {
     // Round seconds are no round minutes.
     let scale = Scale::choose([seconds.min(1.0)], wanted);
-    format!("{} {}", bare(&scale.number(seconds)), scale.name)
+    let apart = (seconds.abs() / step).log10().floor();
+    // Where there is no step, the digits of other numbers do.
+    let figures = if apart.is_finite() { (apart + 2.0).clamp(3.0, 12.0) as i32 } else { 3 };
+    let seconds = if seconds.abs() < 1e-12 { 0.0 } else { seconds };
+    format!("{} {}", bare(&significant(seconds / scale.seconds, figures)), scale.name)
 }
 
 fn bare(number: &str) -> &str {
@@ -122,7 +126,8 @@ fn significant(value: f64, figures: i32) -> String {
         return format!("{value:.2e}");
     }
     // Formatting decides what rounding does to the magnitude: 9.996 becomes 1.000e1.
-    let rounded = if figures == 2 { format!("{value:.1e}") } else { format!("{value:.2e}") };
+    let behind = usize::try_from(figures - 1).unwrap_or(0);
+    let rounded = format!("{value:.behind$e}");
     let magnitude: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(figures - 1 - magnitude).unwrap_or(0).min(12);
     format!("{value:.decimals$}")
@@ -310,6 +315,14 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_an_axis_are_told_apart() {
+        let axis = [0.02645, 0.0265, 0.02655, 0.0266].map(|value| tick(value, 0.00005, None));
+        assert_eq!(axis, ["26.45 ms", "26.5 ms", "26.55 ms", "26.6 ms"]);
+        assert_eq!(tick(0.0, 0.5, None), "0 s");
+        assert_eq!(tick(1.0, f64::INFINITY, None), "1 s");
+    }
+
+    #[test]
     fn a_column_has_one_unit() {
         assert_eq!(Scale::choose([0.8, 1.3], None).name, "s");
         assert_eq!(Scale::choose([0.000_95, 0.001_2], None).name, "ms");
@@ -319,7 +332,8 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!([tick(0.01, None), tick(0.5, None), tick(1000.0, None)], ["10 ms", "500 ms", "1000 s"]);
+        let marks = [(0.01, 0.01), (0.5, 0.5), (1000.0, 500.0)].map(|(value, step)| tick(value, step, None));
+        assert_eq!(marks, ["10 ms", "500 ms", "1000 s"]);
     }
 
     #[test]

@@ -140,25 +140,57 @@ fn ends(values: &[f64]) -> Option<(f64, f64)> {
 
 /// Lines and labels of a horizontal axis of times, at the height where it stands.
 pub(super) fn times_below(axis: &Axis, top: f64, bottom: f64, unit: Option<TimeUnit>) -> Markup {
-    below(axis, top, bottom, |value| tick(value, unit))
+    below(axis, top, bottom, |value, step| tick(value, step, unit))
 }
 
-/// The same with labels of another kind.
-pub(super) fn below(axis: &Axis, top: f64, bottom: f64, label: impl Fn(f64) -> String) -> Markup {
+/// The same with labels of another kind, made of the value and of how far it is to the next.
+pub(super) fn below(axis: &Axis, top: f64, bottom: f64, label: impl Fn(f64, f64) -> String) -> Markup {
+    let ticks = axis.ticks(7);
+    let step = step(&ticks);
+    html! { @for value in ticks { (upright(axis, value, top, bottom, true, &label(value, step))) } }
+}
+
+/// The same at these values, rising, each labelled where there is room for it beside the others: the last one always is.
+pub(super) fn below_at(
+    axis: &Axis,
+    values: &[f64],
+    top: f64,
+    bottom: f64,
+    label: impl Fn(f64) -> String,
+) -> Markup {
+    const ROOM: f64 = 34.0;
+    let end = values.last().map_or(f64::NAN, |last| axis.at(*last));
+    let mut free = f64::NEG_INFINITY;
+    let mut labelled = |place: f64| {
+        let labelled = place == end || (place >= free && place + ROOM <= end);
+        free = if labelled { place + ROOM } else { free };
+        labelled
+    };
     html! {
-        @for value in axis.ticks(7) {
-            line class="grid" x1=(Px(axis.at(value))) x2=(Px(axis.at(value))) y1=(Px(top)) y2=(Px(bottom)) {}
-            text class="tick mid" x=(Px(axis.at(value))) y=(Px(bottom + 16.0)) { (label(value)) }
-        }
+        @for value in values { (upright(axis, *value, top, bottom, labelled(axis.at(*value)), &label(*value))) }
     }
 }
 
-/// Lines and labels of a vertical axis.
-pub(super) fn beside(axis: &Axis, left: f64, right: f64, label: impl Fn(f64) -> String) -> Markup {
+fn upright(axis: &Axis, value: f64, top: f64, bottom: f64, labelled: bool, label: &str) -> Markup {
     html! {
-        @for value in axis.ticks(6) {
+        line class="grid" x1=(Px(axis.at(value))) x2=(Px(axis.at(value))) y1=(Px(top)) y2=(Px(bottom)) {}
+        @if labelled { text class="tick mid" x=(Px(axis.at(value))) y=(Px(bottom + 16.0)) { (label) } }
+    }
+}
+
+/// The least from one of these to the next.
+fn step(ticks: &[f64]) -> f64 {
+    ticks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(f64::INFINITY, f64::min)
+}
+
+/// Lines and labels of a vertical axis.
+pub(super) fn beside(axis: &Axis, left: f64, right: f64, label: impl Fn(f64, f64) -> String) -> Markup {
+    let ticks = axis.ticks(6);
+    let step = step(&ticks);
+    html! {
+        @for value in ticks {
             line class="grid" x1=(Px(left)) x2=(Px(right)) y1=(Px(axis.at(value))) y2=(Px(axis.at(value))) {}
-            text class="tick end" x=(Px(left - 8.0)) y=(Px(axis.at(value) + 4.0)) { (label(value)) }
+            text class="tick end" x=(Px(left - 8.0)) y=(Px(axis.at(value) + 4.0)) { (label(value, step)) }
         }
     }
 }
@@ -197,7 +229,8 @@ pub(super) fn mark(at: usize, x: f64, y: f64) -> Markup {
             points.iter().map(|(dx, dy)| format!("{:.1},{:.1} ", x + dx * r, y + dy * r)).collect();
         html! { polygon class=(class) points=(d.trim_end()) {} }
     };
-    match at % COLOURS {
+    // Another shape with every colour that comes again.
+    match (at + at / COLOURS) % COLOURS {
         0 => html! { circle class=(class) cx=(Px(x)) cy=(Px(y)) r=(Px(r)) {} },
         1 => shape(&[(0.0, -1.2), (1.15, 0.9), (-1.15, 0.9)]),
         2 => shape(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),

@@ -236,6 +236,21 @@ fn lists_side_by_side_have_a_history() {
 }
 
 #[test]
+fn a_point_of_closed_mode_is_named_for_what_it_is_and_lies_in_its_range() {
+    let html = text_of_page(page_of(&stored("closed")).0);
+    assert!(html.contains("Run time per ended copy of each run") && !html.contains("Time per copy"));
+    assert!(html.contains("median 26.6 ms, 3 runs from 26.5 to 26.6 ms"));
+}
+
+#[test]
+fn the_axis_of_loads_has_those_that_were_measured() {
+    let (_, drawn) = page_of(&stored("flip"));
+    let svg = String::from_utf8(drawn.unwrap().svg()).unwrap();
+    let at = |load: &str| svg.contains(&format!(">{load}</text>"));
+    assert!(at("1") && at("4") && !at("2") && !at("3"), "{svg}");
+}
+
+#[test]
 fn ratios_are_those_of_the_rounds() {
     let record = crate::records::two_alternatives();
     let all = ratios(&record.batches, record.plan.mode, 1, (Arm::Alternative(1), Arm::Alternative(0)));

@@ -31,7 +31,7 @@ pub(in super::super) fn picture(
     });
     let text = said.collect::<Vec<_>>().join(", ");
     let body = html! {
-        (below(&axis, TOP, bottom, |value| price_tick(value, look)))
+        (below(&axis, TOP, bottom, |value, step| price_tick(value, step, look)))
         @for (at, (it, typical)) in rows.iter().enumerate() { (row(it, *typical, TOP + ROW * at as f64, &axis, look)) }
     };
     Some(Picture { title, text, height: bottom + 26.0, body })

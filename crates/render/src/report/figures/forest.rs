@@ -53,7 +53,7 @@ pub(in super::super) fn picture(title: String, lanes: &[Lane], sides: [&str; 2])
     let said: Vec<String> =
         lanes.iter().filter_map(|it| Some(format!("{}: {}", it.name, told(it.ratio?)))).collect();
     let body = html! {
-        (below(&axis, TOP, bottom, |value| format!("{}x", plain(value))))
+        (below(&axis, TOP, bottom, |value, _| format!("{}x", plain(value))))
         text class="tick end" x=(Px(one - 8.0)) y="14" { "← " (sides[0]) }
         text class="tick" x=(Px(one + 8.0)) y="14" { (sides[1]) " →" }
         line class="one" x1=(Px(one)) x2=(Px(one)) y1=(Px(TOP - 8.0)) y2=(Px(bottom)) {}

@@ -9,7 +9,7 @@ use whyfaster_words::text::shorten;
 use whyfaster_words::units::{price, price_tick};
 
 use super::super::svg::{Axis, Picture, Px, WIDTH, beside, colour, line, mark};
-use super::rounds::legend;
+use super::rounds::under_legend;
 
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = WIDTH - 40.0;
@@ -33,7 +33,7 @@ pub(in super::super) fn picture(
     let names: Vec<String> = rows.iter().map(|row| name(row)).collect();
     let every = history.kernels.len().div_ceil(8).max(1);
     let body = html! {
-        (beside(&y, LEFT, RIGHT + 20.0, |value| price_tick(value, look)))
+        (beside(&y, LEFT, RIGHT + 20.0, |value, step| price_tick(value, step, look)))
         @for (at, kernel) in history.kernels.iter().enumerate().step_by(every) {
             text class="tick mid" x=(Px(x.at(at as f64))) y=(Px(BOTTOM + 18.0)) { (shorten(&clean(kernel), 14, true)) }
         }
@@ -44,8 +44,9 @@ pub(in super::super) fn picture(
                 @for (px, py) in known { (mark(at, px, py)) }
             }
         }
-        (legend(names.iter().enumerate().map(|(at, name)| (at, name.as_str()))))
     };
+    let legend = names.iter().enumerate().map(|(at, name)| (at, name.as_str()));
+    let (body, height) = under_legend(legend, &body, BOTTOM + 30.0);
     let said = rows.iter().zip(&names).map(|(row, name)| {
         let each =
             row.typical.iter().map(|it| it.map_or_else(|| "not measured".to_owned(), |it| price(it, look)));
@@ -59,5 +60,5 @@ pub(in super::super) fn picture(
             "name": name, "colour": colour(at), "values": row.typical,
         })).collect::<Vec<_>>(),
     });
-    Some((Picture { title, text, height: BOTTOM + 30.0, body }, plot))
+    Some((Picture { title, text, height, body }, plot))
 }

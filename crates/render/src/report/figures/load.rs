@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use whyfaster_core::record::Record;
 use whyfaster_words::look::Look;
-use whyfaster_words::units::{Scale, digits, tick};
+use whyfaster_words::units::{Scale, digits, tick, time};
 
 use super::super::super::chart::{Point, Series};
-use super::super::svg::{Axis, Picture, Px, WIDTH, below, beside, colour, line, mark};
-use super::rounds::legend;
+use super::super::svg::{Axis, Picture, Px, WIDTH, below_at, beside, colour, line, mark};
+use super::rounds::under_legend;
 
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = WIDTH - 16.0;
@@ -35,16 +35,20 @@ pub(in super::super) fn picture(
         [Some(it.value), low, high, bound(it)].into_iter().flatten()
     });
     let y = Axis::log(values, (BOTTOM, TOP))?;
+    let measured: Vec<f64> = loads.iter().map(|load| f64::from(*load)).collect();
     let scale = Scale::choose(points().map(|it| it.value), look.time_unit);
     let body = html! {
         (crossover(record, &x))
-        (beside(&y, LEFT, RIGHT, |value| tick(value, look.time_unit)))
-        (below(&x, TOP, BOTTOM, digits_plain))
+        (beside(&y, LEFT, RIGHT, |value, step| tick(value, step, look.time_unit)))
+        (below_at(&x, &measured, TOP, BOTTOM, |load| format!("{load:.0}")))
         @for (at, it) in series.iter().enumerate() { (drawn(at, it, &x, &y)) }
-        (legend(series.iter().enumerate().map(|(at, it)| (at, it.name.as_str()))))
     };
+    let names = series.iter().enumerate().map(|(at, it)| (at, it.name.as_str()));
+    let (body, height) = under_legend(names, &body, BOTTOM + 30.0);
     let said = series.iter().map(|it| {
-        let each = it.points.iter().map(|p| format!("{} at {}", tick(p.value, look.time_unit), p.load));
+        let least = |p: &Point| if p.at_least { "at least " } else { "" };
+        let value = |p: &Point| format!("{}{} at {}", least(p), time(p.value, look.time_unit), p.load);
+        let each = it.points.iter().map(value);
         format!("{}: {}", it.name, each.collect::<Vec<_>>().join(", "))
     });
     let text = said.collect::<Vec<_>>().join("; ");
@@ -56,7 +60,10 @@ pub(in super::super) fn picture(
     };
     let each = series.iter().enumerate().flat_map(|(at, it)| {
         [
-            json!({ "name": it.name, "colour": colour(at), "values": of(it, &|p| Some(p.value)) }),
+            json!({
+                "name": it.name, "colour": colour(at), "values": of(it, &|p| Some(p.value)),
+                "least": loads.iter().map(|load| it.points.iter().any(|p| p.load == *load && p.at_least)).collect::<Vec<_>>(),
+            }),
             json!({ "name": format!("{}: at least", it.name), "colour": colour(at), "dash": true, "values": of(it, &bound) }),
         ]
     });
@@ -64,15 +71,11 @@ pub(in super::super) fn picture(
         "kind": "load", "unit": scale.name, "log": true, "xlog": true, "x": "copies", "xs": loads,
         "series": each.collect::<Vec<_>>(),
     });
-    Some((Picture { title, text, height: BOTTOM + 30.0, body }, plot))
+    Some((Picture { title, text, height, body }, plot))
 }
 
 fn bound(point: &Point) -> Option<f64> {
     point.bound.map(|(span, work)| span.max(work)).filter(|it| *it > 0.0)
-}
-
-fn digits_plain(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
 }
 
 /// Between which loads the answer flips, and where that was predicted.
@@ -104,6 +107,11 @@ fn drawn(at: usize, it: &Series, x: &Axis, y: &Axis) -> Markup {
                 @let (px, py) = place(point, point.value);
                 @if let Some((low, high)) = point.interval {
                     line class="sure" x1=(Px(px)) x2=(Px(px)) y1=(Px(y.at(low))) y2=(Px(y.at(high))) {}
+                }
+                @if point.at_least {
+                    path class="curve" d=(format!("M{px:.1} {py:.1}v-16m-4 5l4 -5l4 5")) {
+                        title { "at least: cut by the time-out" }
+                    }
                 }
                 (mark(at, px, py))
             }

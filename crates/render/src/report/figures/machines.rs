@@ -52,7 +52,7 @@ pub(in super::super) fn picture(title: String, lanes: &[Lane], axis: &Axis) -> O
     let bottom = TOP + LANE * lanes.len() as f64;
     let said: Vec<String> = lanes.iter().map(said).collect();
     let body = html! {
-        (below(axis, TOP, bottom, |value| format!("{}x", plain(value))))
+        (below(axis, TOP, bottom, |value, _| format!("{}x", plain(value))))
         line class="one" x1=(Px(axis.at(1.0))) x2=(Px(axis.at(1.0))) y1=(Px(TOP - 8.0)) y2=(Px(bottom)) {}
         @for (row, (lane, said)) in lanes.iter().zip(&said).enumerate() {
             (drawn(lane, said, axis, TOP + LANE * row as f64))

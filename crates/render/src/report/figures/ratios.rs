@@ -60,7 +60,7 @@ pub(in super::super) fn picture(record: &Record, names: &Names, _: &Look) -> Opt
     let baseline = names.show(&lanes[0].comparison.baseline);
     let body = html! {
         (bands(&axis, floor, record.plan.delta, (TOP, bottom)))
-        (below(&axis, TOP, bottom, |value| format!("{}x", plain(value))))
+        (below(&axis, TOP, bottom, |value, _| format!("{}x", plain(value))))
         text class="tick end" x=(Px(axis.at(1.0) - 8.0)) y="14" { "← faster than " (baseline) }
         text class="tick" x=(Px(axis.at(1.0) + 8.0)) y="14" { "slower →" }
         line class="one" x1=(Px(axis.at(1.0))) x2=(Px(axis.at(1.0))) y1=(Px(TOP - 8.0)) y2=(Px(bottom)) {}

@@ -1,16 +1,19 @@
 //! Time by round: whether the machine drifted, and what disturbed a round.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use whyfaster_core::analysis::{Level, time};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_words::look::Look;
-use whyfaster_words::units::{Scale, percent, tick};
+use whyfaster_words::text::width;
+use whyfaster_words::units::{self, Scale, percent, tick};
 
 use super::super::super::names::Names;
 use super::super::super::sentence::at;
-use super::super::svg::{Axis, Picture, Px, WIDTH, advance, beside, colour, line, mark};
+use super::super::svg::{Axis, LINE, Picture, Px, WIDTH, advance, beside, colour, line, mark};
 use super::distribution::{batches, quantity};
 
 const LEFT: f64 = 70.0;
@@ -55,7 +58,7 @@ pub(in super::super) fn picture(
     let disturbed = disturbed(record, level.load);
     let scale = Scale::choose(level.results.iter().map(|it| it.makespan_s.median), look.time_unit);
     let body = html! {
-        (beside(&y, LEFT, RIGHT, |value| tick(value, look.time_unit)))
+        (beside(&y, LEFT, RIGHT, |value, step| tick(value, step, look.time_unit)))
         (strip(&disturbed, &x))
         @for it in &all {
             g class=(colour(it.at)) {
@@ -69,20 +72,13 @@ pub(in super::super) fn picture(
             text class="tick mid" x=(Px(x.at(round))) y=(Px(BOTTOM + STRIP + 18.0)) { (format!("{:.0}", round + 1.0)) }
         }
         text class="tick end" x=(Px(LEFT - 8.0)) y=(Px(BOTTOM + STRIP + 18.0)) { "round" }
-        (legend(all.iter().map(|it| (it.at, it.name.as_str()))))
     };
-    let text = match disturbed.iter().filter(|it| it.steal > STEAL || it.foreign > FOREIGN).count() {
-        0 => format!(
-            "{} rounds; in none of them did others take a part of the machine worth a word.",
-            rounds + 1
-        ),
-        n => format!(
-            "{} rounds; in {n} of them others took a part of the machine that is worth a word.",
-            rounds + 1
-        ),
-    };
-    let parts: Vec<f64> =
-        disturbed.iter().map(|it| ((it.steal + it.foreign) * 1000.0).round() / 10.0).collect();
+    let names = all.iter().map(|it| (it.at, it.name.as_str()));
+    let (body, height) = under_legend(names, &body, BOTTOM + STRIP + 30.0);
+    let text = said(rounds + 1, &disturbed);
+    let in_percent = |part: f64| (part * 1000.0).round() / 10.0;
+    let parts: Option<Vec<Option<f64>>> =
+        any_known(&disturbed).then(|| disturbed.iter().map(|it| it.all().map(in_percent)).collect());
     let plot = json!({
         "kind": "rounds", "parts": parts, "unit": scale.name, "log": y.is_log(), "x": "round",
         "xs": (0..=rounds).map(|round| round + 1).collect::<Vec<_>>(),
@@ -91,7 +87,7 @@ pub(in super::super) fn picture(
         })).collect::<Vec<_>>(),
     });
     let title = format!("{} by round, {}", quantity(record, level.load), at(record, level.load));
-    Some((Picture { title, text, height: BOTTOM + STRIP + 30.0, body }, plot))
+    Some((Picture { title, text, height, body }, plot))
 }
 
 fn by_round(it: &Series<'_>, rounds: u32, value: impl Fn(&Batch) -> f64) -> Vec<Option<f64>> {
@@ -105,30 +101,56 @@ fn by_round(it: &Series<'_>, rounds: u32, value: impl Fn(&Batch) -> f64) -> Vec<
         .collect()
 }
 
-/// What others took of the machine in a round, as parts of it.
+/// What others took of the machine in a round, as parts of it, where that was measured.
 struct Disturbed {
     round: u32,
-    steal: f64,
-    foreign: f64,
+    steal: Option<f64>,
+    foreign: Option<f64>,
+}
+
+impl Disturbed {
+    fn all(&self) -> Option<f64> {
+        Some(self.steal? + self.foreign?)
+    }
+
+    fn is_worth_a_word(&self) -> bool {
+        self.steal.is_some_and(|part| part > STEAL) || self.foreign.is_some_and(|part| part > FOREIGN)
+    }
+}
+
+fn any_known(disturbed: &[Disturbed]) -> bool {
+    disturbed.iter().any(|it| it.all().is_some())
+}
+
+fn said(rounds: u32, disturbed: &[Disturbed]) -> String {
+    let unknown = disturbed.iter().filter(|it| it.all().is_none() && !it.is_worth_a_word()).count();
+    let rounds = units::rounds(rounds);
+    let told = match disturbed.iter().filter(|it| it.is_worth_a_word()).count() {
+        0 if unknown == disturbed.len() => {
+            return format!("{rounds}; what others took of the machine meanwhile was not measured.");
+        }
+        0 => "in none of them did others take a part of the machine worth a word".to_owned(),
+        n => format!("in {n} of them others took a part of the machine that is worth a word"),
+    };
+    let unknown = if unknown > 0 { format!("; of {unknown} it was not measured") } else { String::new() };
+    format!("{rounds}; {told}{unknown}.")
 }
 
 fn disturbed(record: &Record, load: u32) -> Vec<Disturbed> {
-    let cpus = f64::from(record.host.before.cpus_online.unwrap_or(0));
-    if cpus < 1.0 {
-        return Vec::new();
-    }
-    let mut rounds: std::collections::BTreeMap<u32, (f64, f64, f64)> = std::collections::BTreeMap::new();
+    let cpus = record.host.before.cpus_online.filter(|cpus| *cpus > 0);
+    let mut rounds: BTreeMap<u32, Vec<&Batch>> = BTreeMap::new();
     for batch in record.batches.iter().filter(|batch| batch.load == load) {
-        let (all, steal, foreign) = rounds.entry(batch.round).or_default();
-        *all += cpus * batch.makespan_s;
-        *steal += batch.steal_s.unwrap_or(0.0).max(0.0);
-        *foreign += batch.machine_busy_s.map_or(0.0, |busy| (busy - batch.work_s()).max(0.0));
+        rounds.entry(batch.round).or_default().push(batch);
     }
-    let part = |of: f64, all: f64| if all > 0.0 { (of / all).min(1.0) } else { 0.0 };
-    let one = |(round, (all, steal, foreign)): (u32, (f64, f64, f64))| Disturbed {
+    let part = |batches: &[&Batch], of: fn(&Batch) -> Option<f64>| {
+        let known = batches.iter().filter_map(|batch| Some((of(batch)?.max(0.0), batch.makespan_s)));
+        let (taken, lasted) = known.fold((0.0, 0.0), |(sum, all), (x, seconds)| (sum + x, all + seconds));
+        cpus.filter(|_| lasted > 0.0).map(|cpus| (taken / (f64::from(cpus) * lasted)).min(1.0))
+    };
+    let one = |(round, batches): (u32, Vec<&Batch>)| Disturbed {
         round,
-        steal: part(steal, all),
-        foreign: part(foreign, all),
+        steal: part(&batches, |batch| batch.steal_s),
+        foreign: part(&batches, |batch| Some(batch.machine_busy_s? - batch.work_s())),
     };
     rounds.into_iter().map(one).collect()
 }
@@ -137,13 +159,14 @@ fn disturbed(record: &Record, load: u32) -> Vec<Disturbed> {
 fn strip(disturbed: &[Disturbed], x: &Axis) -> Markup {
     let base = BOTTOM + STRIP;
     let wide = ((RIGHT - LEFT) / disturbed.len().max(1) as f64 * 0.6).clamp(1.0, 10.0);
-    let bar = |class: &str, it: &Disturbed, part: f64, from: f64| {
-        let height = part * (STRIP - 8.0);
+    let part = |part: Option<f64>| part.map_or_else(|| "not measured".to_owned(), percent);
+    let height = |part: Option<f64>| part.unwrap_or(0.0) * (STRIP - 8.0);
+    let bar = |class: &str, it: &Disturbed, height: f64, from: f64| {
         html! {
             @if height > 0.2 {
                 rect class=(class) x=(Px(x.at(f64::from(it.round)) - wide / 2.0)) width=(Px(wide))
                     y=(Px(base - from - height)) height=(Px(height)) {
-                    title { "round " (it.round + 1) ": others " (percent(it.foreign)) ", hypervisor " (percent(it.steal)) " of the machine" }
+                    title { "round " (it.round + 1) ": others " (part(it.foreign)) ", hypervisor " (part(it.steal)) " of the machine" }
                 }
             }
         }
@@ -151,21 +174,72 @@ fn strip(disturbed: &[Disturbed], x: &Axis) -> Markup {
     html! {
         line class="axis" x1=(Px(LEFT)) x2=(Px(RIGHT)) y1=(Px(base)) y2=(Px(base)) {}
         text class="tick end" x=(Px(LEFT - 8.0)) y=(Px(base - 8.0)) { "others" }
+        @if !any_known(disturbed) {
+            text class="tick" x=(Px(LEFT + 8.0)) y=(Px(base - 8.0)) { "not measured" }
+        }
         @for it in disturbed.iter().take(2000) {
-            (bar("others", it, it.foreign, 0.0))
-            (bar("steal", it, it.steal, it.foreign * (STRIP - 8.0)))
+            (bar("others", it, height(it.foreign), 0.0))
+            (bar("steal", it, height(it.steal), height(it.foreign)))
         }
     }
 }
 
-/// Names with their marks, in one line above a picture.
-pub(in super::super) fn legend<'a>(names: impl Iterator<Item = (usize, &'a str)>) -> Markup {
-    let mut x = LEFT + 6.0;
-    html! {
-        @for (at, name) in names {
-            @let here = advance(&mut x, 30.0 + 7.4 * name.chars().count() as f64);
-            (mark(at, here, 12.0))
-            text class={ "label " (colour(at)) } x=(Px(here + 10.0)) y="16" { (name) }
+/// A picture of this height below the names with their marks, in as many lines as those take; and its height then.
+pub(in super::super) fn under_legend<'a>(
+    names: impl Iterator<Item = (usize, &'a str)>,
+    body: &Markup,
+    height: f64,
+) -> (Markup, f64) {
+    const START: f64 = LEFT + 6.0;
+    let (mut x, mut y) = (START, 0.0);
+    let mut place = |name: &str| {
+        let wide = 30.0 + 7.4 * width(name) as f64;
+        if x > START && x + wide > WIDTH {
+            (x, y) = (START, y + LINE);
         }
+        (advance(&mut x, wide), y)
+    };
+    let names: Vec<(usize, &str, (f64, f64))> = names.map(|(at, name)| (at, name, place(name))).collect();
+    let below = html! {
+        @for (at, name, (x, y)) in names {
+            (mark(at, x, y + 12.0))
+            text class={ "label " (colour(at)) } x=(Px(x + 10.0)) y=(Px(y + 16.0)) { (name) }
+        }
+        g transform=(format!("translate(0 {y:.0})")) { (body) }
+    };
+    (below, height + y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_not_none() {
+        let round = |steal, foreign| Disturbed { round: 0, steal, foreign };
+        let (quiet, loud, unknown) = (round(Some(0.0), Some(0.0)), round(Some(0.5), None), round(None, None));
+        assert_eq!(
+            said(1, &[unknown]),
+            "1 round; what others took of the machine meanwhile was not measured."
+        );
+        let text = said(3, &[quiet, loud, round(None, None)]);
+        assert!(
+            text.contains("in 1 of them others took") && text.contains("of 1 it was not measured"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_long_legend_takes_more_lines() {
+        let at = |many: usize| {
+            let names = (0..many).map(|at| (at, "a name of some length, like gzip -9"));
+            let (body, height) = under_legend(names, &html! {}, 100.0);
+            let places = body.0.split(" x=\"").skip(1);
+            let most =
+                places.map(|it| it.split('"').next().unwrap().parse::<f64>().unwrap()).fold(0.0, f64::max);
+            assert!(most < WIDTH - 200.0, "{most}\n{}", body.0);
+            height
+        };
+        assert_eq!((at(2), at(8)), (100.0, 100.0 + 2.0 * LINE));
     }
 }
