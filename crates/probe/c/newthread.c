@@ -6,6 +6,8 @@
 
 static int setup(struct run *r)
 {
+    if (r->cpu[0] != r->cpu[1])
+        return unavailable(r, 0, "a new thread begins where its maker is pinned, so it has no price on another CPU");
     pthread_attr_init(&newthreads.attributes);
     pthread_attr_setdetachstate(&newthreads.attributes, is_variant(r, "burst") ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
     if (strcmp(param_text(r, "stack"), "64K") == 0 && pthread_attr_setstacksize(&newthreads.attributes, 65536) != 0)

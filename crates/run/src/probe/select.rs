@@ -238,6 +238,8 @@ fn columns(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<String> {
         ("cpu", COMPUTE, _) if !wanted.cpus.is_empty() => return each(&wanted.cpus, all),
         ("cpu", "switch", _) => &["same"],
         ("cpu", "wakeup", _) | ("cpu", _, "contended") => &["other"],
+        // A new thread begins where its maker is pinned: on the same CPU, or where the scheduler puts it.
+        ("thread", "newthread", _) if all || variant == "fresh" => &["same", "free"],
         // Both ends spin where the receiver is awake: on one CPU that measures the scheduler's slice.
         ("thread", _, "awake") if !all => &["other"],
         ("thread", _, "burst" | "flow") if !all => &["free"],
@@ -250,11 +252,17 @@ fn columns(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<String> {
     columns.iter().map(|cpu| (*cpu).to_owned()).collect()
 }
 
-/// Pairs of CPUs: all of a small machine, those of the first CPU of a larger one, all of that too if all is asked for.
+/// Pairs of CPUs: those of the first CPU with each, and every pair of a small machine, or of the first CPUs of a larger one
+/// if all is asked for.
 fn pairs(cpus: &[u32], all: bool) -> Vec<String> {
-    let every = all || cpus.len() <= SMALL;
+    let every = match cpus.len() {
+        _ if all => MATRIX_MOST,
+        count if count <= SMALL => SMALL,
+        _ => 0,
+    };
     let pairs = cpus.iter().enumerate().flat_map(|(at, one)| {
-        cpus[at + 1..].iter().filter(move |_| every || at == 0).map(move |other| format!("{one},{other}"))
+        let others = if at == 0 { cpus } else { &cpus[..every.min(cpus.len())] };
+        others.iter().skip(at + 1).map(move |other| format!("{one},{other}"))
     });
     let pairs: Vec<String> = pairs.collect();
     // One CPU has no pair: the row then says why.
@@ -267,6 +275,9 @@ fn each(cpus: &[u32], all: bool) -> Vec<String> {
     let most = if all { cpus.len() } else { SMALL };
     cpus.iter().take(most).map(u32::to_string).collect()
 }
+
+/// CPUs of which every pair is measured at most, as in the worker's own plan (`c/sweep.c`): 120 pairs.
+const MATRIX_MOST: usize = 16;
 
 /// CPUs up to which every one, and every pair, is measured unasked.
 const SMALL: usize = 4;

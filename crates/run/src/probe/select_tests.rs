@@ -63,6 +63,17 @@ fn the_columns_of_a_hand_over() {
 }
 
 #[test]
+fn a_new_thread_has_no_column_for_another_cpu_than_its_makers() {
+    let probes = whyfaster_probe::descriptions();
+    let columns = |all: bool| -> Vec<String> {
+        let wanted = Wanted { words: vec!["newthread".to_owned()], cpus: vec![0, 1], all, ..Wanted::default() };
+        select(&probes, &wanted).unwrap().lines.into_iter().map(|line| line.cpu).collect()
+    };
+    assert_eq!(columns(false), ["same", "free", "free", "free", "free"]);
+    assert!(columns(true).iter().all(|cpu| cpu != "other"));
+}
+
+#[test]
 fn a_word_that_is_group_and_probe_means_the_group_and_both_can_be_named() {
     let line = |name: &str, group: &str| {
         format!(
@@ -121,7 +132,10 @@ fn many_cpus_make_no_long_list() {
     assert_eq!(many.len(), two.len() - 1 + 31);
     assert!(many.iter().any(|line| line.cpu == "0,31"));
     let pairs = |lines: &[Line]| lines.iter().filter(|line| line.probe == "cacheline").count();
-    assert_eq!(pairs(&lines((0..32).collect(), true)), 32 * 31 / 2);
+    // With all: every pair of sixteen, and the first CPU with each of the others.
+    assert_eq!(pairs(&lines((0..32).collect(), true)), 16 * 15 / 2 + 16);
+    let most = lines((0..256).collect(), true).len();
+    assert!(most < 1_000, "{most} lines, of which each is a row of the list");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub struct PricesArgs {
     /// Price every row that there is; of all groups that takes ten to fifteen minutes
     ///
     /// Also calls with cold caches and the first call of a process, every other value of every parameter (memory of the
-    /// parent, idle gaps, sizes, clocks), and every pair of CPUs.
+    /// parent, idle gaps, sizes, clocks), and every pair of up to 16 CPUs.
     #[arg(long, help_heading = "Rows")]
     pub all: bool,
 
