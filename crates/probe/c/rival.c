@@ -1,11 +1,35 @@
-/* A thread on another CPU that wants the same mutex all the time. */
+/* Another thread: on another CPU, where it wants the same mutex all the time, or asleep. */
 #include "rival.h"
 #include "peer.h"
 
+#include <unistd.h>
+
 pthread_mutex_t contested = PTHREAD_MUTEX_INITIALIZER;
 static struct shared *page;
+static _Atomic int begun;
 
-/* Goes on as long as the measured side does, so that every one of its operations meets a rival. */
+static void *sleeper(void *nothing)
+{
+    atomic_store(&begun, 1);
+    for (;;)
+        pause();
+    return nothing;
+}
+
+/* glibc locks without an atomic operation as long as a process has one thread (sysdeps/nptl/libc_single_threaded.h). It ends with the process. */
+int rival_asleep(struct run *r)
+{
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, sleeper, NULL);
+
+    if (error)
+        return unavailable(r, error, "a thread");
+    while (!atomic_load(&begun))
+        peer_look_again(r);
+    return 0;
+}
+
+/* Goes on as long as the measured side does. One that is quick may lock twice before the rival comes back. */
 static void rival(struct shared *s)
 {
     uint64_t before = atomic_load(&s->moved);
