@@ -28,7 +28,7 @@ static int setup(struct run *r)
         return -1;
     if (r->cpu_same)
         return unavailable(r, 0, "this price needs two CPUs");
-    return pin_to(r->cpu[0]) != 0 ? unavailable(r, errno, "the CPU refused this thread") : peer_start(r, &page, 0, answer);
+    return take_pin(r) != 0 ? -1 : peer_start(r, &page, 0, answer);
 }
 
 static void measure(struct run *r)

@@ -33,8 +33,8 @@ int handoff_setup(struct run *r)
     const struct handoff *how = r->probe->with;
 
     /* Two that run at once need two CPUs; a scheduler left free takes a while to see it. */
-    if (is_variant(r, "awake") && r->cpu[0] < 0 && !r->cpu_same && choose_pins(r, "other") == 0)
-        pin_to(r->cpu[0]);
+    if (is_variant(r, "awake") && r->cpu[0] < 0 && !r->cpu_same && choose_pins(r, "other") == 0 && take_pin(r) != 0)
+        return -1;
     if (is_variant(r, "awake") && r->cpu_same)
         return unavailable(r, 0, "on one CPU the receiver cannot run while the sender does");
     r->ops = events_of(r);

@@ -18,8 +18,8 @@ int pingpong_setup(struct run *r)
         return -1;
     if (p->same_cpu >= 0 && p->same_cpu != r->cpu_same)
         return unavailable(r, 0, p->same_cpu ? "both sides must share a CPU for this price" : "this price needs two CPUs");
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
+    if (take_pin(r) != 0)
+        return -1;
     pingpong.message = r->probe->params ? param_size(r, "size") : 1;
     if (pingpong.message < 1 || pingpong.message > 64)
         return unavailable(r, 0, "size is 1 to 64");

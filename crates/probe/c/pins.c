@@ -1,6 +1,7 @@
 /* Which CPUs the two sides of a run get. */
 #include "worker.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,21 @@ static int parse(const char *text, const int *cpus, int count, int pins[2])
     return 0;
 }
 
+/* The first one of another core, where there is one: threads of one core share more than two CPUs do. */
+static int other_than_first(const int *cpus, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (!share_core(cpus[0], cpus[i]))
+            return cpus[i];
+    return cpus[1];
+}
+
+/* Whoever takes the other side's pin later can no longer say no: so it is tried here. */
+int take_pin(struct run *r)
+{
+    return pin_to(r->cpu[1]) || pin_to(r->cpu[0]) ? unavailable(r, errno, "this thread may not be pinned to that CPU") : 0;
+}
+
 int choose_pins(struct run *r, const char *text)
 {
     const int *cpus;
@@ -50,7 +66,7 @@ int choose_pins(struct run *r, const char *text)
         if (count < 2)
             return unavailable(r, 0, "only one CPU may be used here");
         r->cpu[0] = cpus[0];
-        r->cpu[1] = cpus[1];
+        r->cpu[1] = other_than_first(cpus, count);
     } else if (parse(text, cpus, count, r->cpu) != 0) {
         return unavailable(r, 0, "not CPUs that may be used here");
     }

@@ -1,7 +1,6 @@
 /* Everything of a line that comes before its first round. */
 #include "worker.h"
 
-#include <errno.h>
 #include <string.h>
 
 int prepare(struct run *r, const struct line *line)
@@ -13,10 +12,8 @@ int prepare(struct run *r, const struct line *line)
     r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
     r->first = line->temp == FIRST;
     r->why = "setup failed";
-    if (choose_pins(r, line->cpu) != 0)
+    if (choose_pins(r, line->cpu) != 0 || take_pin(r) != 0)
         return -1;
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
     if (line->probe->setup && line->probe->setup(r) != 0)
         return -1;
     r->why = NULL;

@@ -47,9 +47,7 @@ int rival_start(struct run *r)
         return -1;
     if (r->cpu_same)
         return unavailable(r, 0, "this price needs two CPUs");
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
-    return peer_start(r, &page, 0, rival);
+    return take_pin(r) != 0 ? -1 : peer_start(r, &page, 0, rival);
 }
 
 /* Returns when it has had the mutex once. */

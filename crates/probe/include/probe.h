@@ -105,8 +105,8 @@ long this_cpu(void);
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
 /* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
 int choose_pins(struct run *r, const char *text);
+int take_pin(struct run *r); /* the calling thread takes the first side's. 0, or unavailable() where either side's cannot be taken */
 void relax(void);    /* a hint for spinning loops */
-
 const char *param_text(const struct run *r, const char *key);
 uint64_t param_size(const struct run *r, const char *key);
 int is_variant(const struct run *r, const char *variant);

@@ -98,6 +98,7 @@ int plan_of_kernel(struct plan *plan); /* 0, or 2 after an `error` record */
 void power_off(void);
 void die_with_parent(int signal);
 long steal_ticks(void); /* -1: cannot tell */
+int share_core(int cpu, int other); /* 0 also where it cannot be told */
 double count_syscalls(struct run *r, const struct line *line, const char **why); /* per operation; negative: not counted */
 int linked_statically(void);            /* 1 yes, 0 no, -1 cannot tell */
 double tsc_hz(void);                     /* c/tsc.c: 0 where there is none */

@@ -70,6 +70,12 @@ int linked_statically(void)
     return -1;
 }
 
+int share_core(int cpu, int other)
+{
+    (void)cpu, (void)other;
+    return 0;
+}
+
 void *vdso_symbol(const char *name)
 {
     (void)name;
