@@ -34,20 +34,23 @@ static void *receiver(void *argument)
     return NULL;
 }
 
+/* A queue of the kernel that is full is tried again. One that held nothing before is not full: the system takes no event at all. */
 static void send_all(struct run *r, const struct handoff *how, uint64_t depth)
 {
     unsigned turns = 0;
 
     for (uint64_t i = 1; i <= r->ops; i++) {
+        int empty = 0;
         while (depth && i - 1 - atomic_load(&taken) >= depth && atomic_load(&taken) < r->ops)
             spin_politely(r, &turns);
-        while (how->send(i) != 0)
-            if (errno == EAGAIN) { /* a queue of the kernel that is full */
-                spin_politely(r, &turns);
-            } else {
-                tally.error = errno;
+        while (how->send(i) != 0) {
+            if (errno != EAGAIN || empty) {
+                tally.error = tally.error ? tally.error : errno; /* the receiver's own says more */
                 return;
             }
+            empty = atomic_load(&taken) >= i - 1;
+            spin_politely(r, &turns);
+        }
     }
 }
 

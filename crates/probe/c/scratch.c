@@ -20,17 +20,9 @@ const char *scratch_path(void)
     return path;
 }
 
-static int made(const char *parent)
-{
-    if (!parent || !*parent)
-        return 0;
-    snprintf(path, sizeof path, "%s/whyfaster-XXXXXX", parent);
-    return mkdtemp(path) != NULL;
-}
-
 int scratch_make(struct run *r)
 {
-    if (!made(getenv("TMPDIR")) && !made("/tmp") && !made("/dev/shm") && !made("."))
+    if (scratch_place(path, sizeof path) != 0)
         return unavailable(r, errno, "no directory to write to: set TMPDIR");
     owner = getpid();
     return 0;
@@ -40,7 +32,7 @@ int scratch_enter(struct run *r)
 {
     if (scratch_make(r) != 0)
         return -1;
-    return chdir(path) == 0 && getcwd(path, sizeof path) ? 0 : unavailable(r, errno, "the directory made for the probe");
+    return chdir(path) == 0 ? 0 : unavailable(r, errno, "the directory made for the probe");
 }
 
 static int drop(const char *name, const struct stat *status, int type, struct FTW *walk)

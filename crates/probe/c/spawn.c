@@ -6,12 +6,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define NOT_STARTED "the target could not be started or failed (a directory without exec, no loader, no emulation)"
+
+/* posix_spawn hands on what execve said to its child; no call that makes a process fails like this (fork(2), clone(2)). */
+static int execve_failed(int error)
+{
+    return error == EACCES || error == ENOENT || error == ENOEXEC;
+}
+
 static int stamp_of_target(struct run *r, int status)
 {
     uint64_t stamp;
 
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return unavailable(r, 0, "the target could not be started or failed (a directory without exec, no loader, no emulation)");
+        return unavailable(r, 0, NOT_STARTED);
     if (!spawned.becomes_target)
         return 0;
     if (read(spawned.stamps, &stamp, sizeof stamp) != (ssize_t)sizeof stamp)
@@ -41,7 +49,7 @@ void spawn_round(struct run *r)
     receipt_end(r);
     r->delay = together(r->delay, at_most(delay, reaped - start));
     if (pid <= 0) {
-        unavailable(r, errno, "the system made no process");
+        unavailable(r, errno, execve_failed(errno) ? NOT_STARTED : "the system made no process");
         return;
     }
     if (stamp_of_target(r, status) != 0)

@@ -4,6 +4,8 @@
 
 #include "probe.h"
 
+/* c/scratch_place.c: makes a directory, and writes its absolute path. 0, or -1 with errno. */
+int scratch_place(char *path, size_t room);
 /* Makes it. 0, or unavailable(). */
 int scratch_make(struct run *r);
 /* Makes it, and makes it the working directory. */

@@ -6,6 +6,7 @@
  * user=N              as this user
  * hide=DIRECTORY      an empty file system over it, in a mount namespace of its own
  * small=DIRECTORY     the same, with room for 64 KiB
+ * noexec=DIRECTORY    the same, and no program there may be run
  * temporary=DIRECTORY what TMPDIR says
  *
  * Exit status 77: the restriction could not be set up here. */
@@ -48,13 +49,13 @@ static int install(void)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 ? -1 : 0;
 }
 
-static int cover(const char *directory, const char *options)
+static int cover(const char *directory, unsigned long flags, const char *options)
 {
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
         return -1;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
         return -1;
-    return mount("tmpfs", directory, "tmpfs", 0, options);
+    return mount("tmpfs", directory, "tmpfs", flags, options);
 }
 
 static int pin(int cpu)
@@ -75,9 +76,11 @@ static int restrict_by(char *text)
         return -1;
     *value++ = 0;
     if (strcmp(text, "hide") == 0)
-        return cover(value, NULL);
+        return cover(value, 0, NULL);
     if (strcmp(text, "small") == 0)
-        return cover(value, "size=64k");
+        return cover(value, 0, "size=64k");
+    if (strcmp(text, "noexec") == 0)
+        return cover(value, MS_NOEXEC, NULL);
     if (strcmp(text, "temporary") == 0)
         return setenv("TMPDIR", value, 1);
     first = strtol(value, &second, 10);

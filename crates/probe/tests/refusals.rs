@@ -177,6 +177,27 @@ fn a_full_directory_refuses_what_needs_a_file() {
 }
 
 #[test]
+fn a_directory_that_allows_no_programs_is_no_place_for_them() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().to_str().unwrap().to_owned();
+    let restrictions = [format!("noexec={place}"), format!("temporary={place}")];
+    let plan = "probe execve static batches=1 tag=it\nprobe posix_spawn static batches=1 tag=too\n";
+    let Some(output) = restricted(&restrictions, &[], plan) else { return };
+    assert_measured(&output, "it");
+    assert_measured(&output, "too");
+}
+
+#[test]
+fn a_queue_that_takes_nothing_is_not_waited_for() {
+    let none = format!("limit={}:0", libc::RLIMIT_SIGPENDING);
+    let plan = "probe sigqueue burst batches=1 limit=20 tag=burst\nprobe sigqueue flow batches=1 limit=20 tag=flow\n";
+    let Some(output) = restricted(&[none], &[], plan) else { return };
+    for tag in ["burst", "flow"] {
+        assert_eq!(refusal(&output, tag).get("errno"), "EAGAIN", "not the line's own limit");
+    }
+}
+
+#[test]
 fn without_proc_every_probe_ends_too() {
     let Some(output) = restricted(&["hide=/proc".to_owned()], &["--all", "1"], "") else { return };
     assert_all_ended(&output);

@@ -214,6 +214,26 @@ fn a_budget_ends_a_line_but_not_before_its_first_pair() {
 }
 
 #[test]
+fn a_relative_directory_is_removed_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let worker = install(directory.path());
+    let place = directory.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    let mut command = std::process::Command::new(&worker);
+    command.current_dir(directory.path()).env("TMPDIR", "place").stdin(std::process::Stdio::null());
+    assert!(command.status().unwrap().success());
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+}
+
+#[test]
+fn a_thread_is_not_made_on_another_cpu_than_its_makers() {
+    let output =
+        planned("probe newthread fresh cpu=other batches=1\nprobe newthread burst cpu=same batches=1\n");
+    let refused = one(&output, "unavailable");
+    assert!(refused.get("variant") == "fresh" && refused.get("why").contains("CPU"), "{refused:?}");
+}
+
+#[test]
 fn every_source_can_be_read_in_one_screen() {
     for (name, text) in whyfaster_probe::sources() {
         let lines = text.lines().count();
