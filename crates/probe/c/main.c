@@ -41,11 +41,12 @@ int main(int argc, char **argv)
     struct plan plan = {0};
     int bare = 0, refused;
 
-    self_path = own_path(argv[0]);
+    /* First, as the time of main's first act is what these tell. */
     if (argc > 1 && is_target(argv[1]))
         return target_main(argc, argv);
     if (argc > 1 && strcmp(argv[1], HAND_TASK) == 0)
         return task_main(argc, argv);
+    self_path = own_path(argv[0]);
     if (argc > 1 && strcmp(argv[1], HAND_CLIENT) == 0)
         return hand_main(argc, argv);
     if (argc == 4 && strcmp(argv[1], "--one") == 0)

@@ -31,12 +31,15 @@ static void read_all(struct shared *s)
 static int size_pipe(struct run *r)
 {
     const char *wanted = param_text(r, "pipe");
+    int size = (int)param_size(r, "pipe"), given;
 
     if (pipe(stream.ends) != 0 || pipe(stream.all_read) != 0)
         return unavailable(r, errno, "pipe");
     if (strcmp(wanted, "default") == 0)
         return 0;
-    return set_pipe_size(stream.ends[1], (int)param_size(r, "pipe")) < 0 ? unavailable(r, errno, "another size of a pipe") : 0;
+    if ((given = set_pipe_size(stream.ends[1], size)) < 0)
+        return unavailable(r, errno, "another size of a pipe");
+    return given != size ? unavailable(r, 0, "the system gave the pipe another size than the one asked for") : 0;
 }
 
 int stream_setup(struct run *r)

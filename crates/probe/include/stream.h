@@ -26,7 +26,7 @@ int stream_setup(struct run *r);
 void stream_round(struct run *r);
 int stream_verify(struct run *r);
 void stream_teardown(struct run *r);
-/* c/linux/pipe_size.c, c/other: bytes that the pipe holds from now on; -1 with errno. */
+/* c/linux/pipe_size.c, c/other: bytes that the pipe holds from now on, which may be more; -1 with errno. */
 int set_pipe_size(int pipe, int bytes);
 
 #define STREAM_TRAITS                                                                                                                        \

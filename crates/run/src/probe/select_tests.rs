@@ -66,7 +66,8 @@ fn the_columns_of_a_hand_over() {
 fn a_new_thread_has_no_column_for_another_cpu_than_its_makers() {
     let probes = whyfaster_probe::descriptions();
     let columns = |all: bool| -> Vec<String> {
-        let wanted = Wanted { words: vec!["newthread".to_owned()], cpus: vec![0, 1], all, ..Wanted::default() };
+        let wanted =
+            Wanted { words: vec!["newthread".to_owned()], cpus: vec![0, 1], all, ..Wanted::default() };
         select(&probes, &wanted).unwrap().lines.into_iter().map(|line| line.cpu).collect()
     };
     assert_eq!(columns(false), ["same", "free", "free", "free", "free"]);
