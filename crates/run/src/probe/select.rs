@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use whyfaster_core::fit::{Need, bytes, fits};
+use whyfaster_core::host::HostFacts;
 use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_probe::{Batch, GROUPS, Probe};
@@ -28,6 +30,8 @@ pub struct Wanted {
     pub quick: bool,
     /// CPUs that may be used.
     pub cpus: Vec<u32>,
+    /// Bytes of memory that are left where the worker runs; unknown, it leaves no row out.
+    pub memory: Option<u64>,
 }
 
 /// A line of the worker's plan.
@@ -101,8 +105,7 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
             for line in
                 lines(probe, variant, wanted).into_iter().filter(|line| gives(probe, line, &wanted.rows))
             {
-                let why = (line.cpu == "other" && wanted.cpus.len() < 2).then(|| one_cpu(&wanted.cpus));
-                match why {
+                match hindrance(&line, wanted) {
                     Some(why) => selection.missing.push((line.head(), why)),
                     None if !selection.lines.contains(&line) => selection.lines.push(line),
                     None => {}
@@ -128,6 +131,25 @@ fn gives(probe: &Probe, line: &Line, rows: &[String]) -> bool {
 /// What a quick look leaves out unless its probe is named.
 fn slow(group: &str, variant: &str) -> bool {
     matches!((group, variant), ("process", "dynamic") | ("thread", "flow") | ("pipe", "processes"))
+}
+
+/// Why a line cannot be measured there.
+fn hindrance(line: &Line, wanted: &Wanted) -> Option<String> {
+    if line.cpu == "other" && wanted.cpus.len() < 2 {
+        return Some(one_cpu(&wanted.cpus));
+    }
+    let touched = line.params.iter().find(|(key, _)| key == "rss").map_or(0, |(_, value)| size(value));
+    let facts = HostFacts { memory_available: wanted.memory, ..HostFacts::default() };
+    let short = fits(&facts, &Need { memory_bytes: touched, ..Need::default() }, 1).err()?;
+    let (needed, there_is) = (bytes(short.needed), bytes(short.there_is));
+    Some(format!("needs {needed} of memory, and what is available, less a tenth, is {there_is}"))
+}
+
+/// Bytes, as the worker reads them: 64M, 1G.
+fn size(text: &str) -> u64 {
+    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let shift = ["", "K", "M", "G"].iter().position(|known| *known == unit).unwrap_or_default() * 10;
+    text.trim_end_matches(unit).parse().map_or(0, |number: u64| number << shift)
 }
 
 fn one_cpu(cpus: &[u32]) -> String {

@@ -112,6 +112,24 @@ fn one_cpu_leaves_the_other_column_out_with_the_reason() {
 }
 
 #[test]
+fn memory_that_there_is_not_leaves_a_row_out_with_the_reason() {
+    let probes = whyfaster_probe::descriptions();
+    let with = |memory: Option<u64>| {
+        let words = vec!["fork".to_owned()];
+        select(&probes, &Wanted { words, cpus: vec![0, 1], all: true, memory, ..Wanted::default() }).unwrap()
+    };
+    assert_eq!(with(None).missing, []);
+    assert_eq!(with(Some(2 << 30)).missing, []);
+    let (all, some) = (with(None), with(Some(1 << 30)));
+    let largest = |line: &&Line| line.params.contains(&("rss".to_owned(), "1G".to_owned()));
+    assert_eq!(some.lines.iter().filter(largest).count(), 0);
+    assert_eq!(some.missing.len(), all.lines.iter().filter(largest).count());
+    let why = "needs 1.0 GiB of memory, and what is available, less a tenth, is 921.6 MiB";
+    assert!(!some.missing.is_empty() && some.missing.iter().all(|(_, told)| told == why), "{some:?}");
+    assert_eq!(["0", "4K", "64M", "1G", "x"].map(size), [0, 4096, 64 << 20, 1 << 30, 0]);
+}
+
+#[test]
 fn a_small_machine_gets_every_pair_and_a_large_one_those_of_its_first_cpu() {
     assert_eq!(pairs(&[0, 1, 5], false), ["0,1", "0,5", "1,5"]);
     assert_eq!(pairs(&[0, 1, 2, 3, 4], false).len(), 4);

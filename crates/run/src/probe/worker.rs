@@ -1,7 +1,7 @@
 //! Starting the worker fresh, giving it its plan, and reading what it writes, until it ends or somebody interrupts.
 //!
-//! The worker is carried in the program. It is run from a memory file, so that nothing is left on any disk; where `/proc`
-//! is missing such a file has no path, and a temporary file is used.
+//! The worker is carried in the program. It is run from a memory file, so that nothing is left on any disk. Where `/proc`
+//! is missing such a file has no path, and with `vm.memfd_noexec` it may not be run: then a temporary file is used.
 
 use std::fs::File;
 use std::io::{self, BufRead, Write};
@@ -62,7 +62,9 @@ impl Worker {
     /// Makes the worker that this program carries into a file. It runs as the user as whom commands do.
     pub fn carried(user: Option<&User>) -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
-        let made = memory(&bytes).or_else(|_| temporary(&bytes)).and_then(|worker| worker.given_to(user));
+        let made = memory(&bytes, MemfdFlags::CLOEXEC)
+            .or_else(|_| temporary(&bytes))
+            .and_then(|worker| worker.given_to(user));
         made.map_err(|error| {
             Failure::unfit(
                 format!("cannot make the worker into a file that can be run: {error}"),
@@ -106,9 +108,13 @@ impl Worker {
     }
 }
 
-fn memory(bytes: &[u8]) -> io::Result<Worker> {
+fn memory(bytes: &[u8], flags: MemfdFlags) -> io::Result<Worker> {
     // The worker is opened by its path below, before close-on-exec takes the descriptor away.
-    let mut file = File::from(rustix::fs::memfd_create("whyfaster-worker", MemfdFlags::CLOEXEC)?);
+    let mut file = File::from(rustix::fs::memfd_create("whyfaster-worker", flags)?);
+    // Without the right to be run if vm.memfd_noexec says so (Documentation/userspace-api/mfd_noexec.rst).
+    if file.metadata()?.permissions().mode() & 0o100 == 0 {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     file.write_all(bytes)?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     if !path.exists() {
@@ -214,4 +220,16 @@ fn lost(why: &str) -> Failure {
         format!("lost the worker: {why}"),
         "check the limits of processes and memory with 'whyfaster doctor', and run it again",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_file_that_may_not_be_run_is_none_to_run_from() {
+        // As vm.memfd_noexec=1 makes them; a kernel before 6.3 knows no such file.
+        let sealed = memory(b"", MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL);
+        assert!(sealed.is_err(), "{sealed:?}");
+    }
 }

@@ -8,6 +8,7 @@ use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::project::{Term, parse, project};
 use whyfaster_core::price::{PriceList, Unit};
 use whyfaster_core::status::Status;
+use whyfaster_host::Root;
 use whyfaster_probe::Probe;
 use whyfaster_render::progress::Progress;
 use whyfaster_render::{machines, prices};
@@ -132,7 +133,8 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
         None => here.cpus_allowed.unwrap_or_default(),
     };
-    let wanted = wanted(args, probes, terms, cpus, Unit::Nanoseconds);
+    let memory = whyfaster_host::facts(&Root::real()).memory_available;
+    let wanted = Wanted { memory, ..wanted(args, probes, terms, cpus, Unit::Nanoseconds) };
     let selection = select(probes, &wanted)?;
     // Six repetitions are the least that has an interval; a busy machine gets through them in a minute.
     let (repetitions, budget_s, limit_s, spread_s) = match args.quick {
@@ -160,7 +162,7 @@ fn wanted(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>, cpus: Vec
     if !words.is_empty() && unit == Unit::Nanoseconds {
         words.push(word(probes, COMPUTE));
     }
-    Wanted { words, rows: Vec::new(), all: args.all, quick: args.quick, cpus }
+    Wanted { words, rows: Vec::new(), all: args.all, quick: args.quick, cpus, memory: None }
 }
 
 /// Keeps this process, and so the worker, on these CPUs.
