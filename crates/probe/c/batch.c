@@ -4,21 +4,23 @@
 #include <stdlib.h>
 
 #define TARGET_NS 16000.0 /* a round of N; one of 2N stays below 50 us */
-#define WALK_BYTES (64u << 20)
+#define WALK_LEAST (64u << 20)
 
 /* Evicts what the caches hold of the kernel's and the probe's lines. -1: there is no memory for that. */
 int walk_caches(void)
 {
     static volatile unsigned char *memory;
+    static size_t length;
     unsigned sum = 0;
 
     if (!memory) {
-        if (!(memory = malloc(WALK_BYTES)))
+        length = last_cache() > WALK_LEAST / 2 ? 2 * last_cache() : WALK_LEAST;
+        if (!(memory = malloc(length)))
             return -1;
-        for (size_t i = 0; i < WALK_BYTES; i += 64)
+        for (size_t i = 0; i < length; i += 64)
             memory[i] = (unsigned char)i;
     }
-    for (size_t i = 0; i < WALK_BYTES; i += 64)
+    for (size_t i = 0; i < length; i += 64)
         sum += memory[i];
     KEEP(sum);
     return 0;

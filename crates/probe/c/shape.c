@@ -16,7 +16,7 @@ static int add_mappings(struct run *r)
     uint64_t count = param_size(r, "maps");
 
     for (uint64_t i = 0; i < count; i++)
-        if (mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0) == MAP_FAILED)
+        if (mmap(NULL, 1, i % 2 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0) == MAP_FAILED)
             return unavailable(r, errno, "mappings of the parent");
     return 0;
 }

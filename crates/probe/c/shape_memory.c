@@ -2,14 +2,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include "pages.h"
 #include "process.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define HUGE_PAGE (2u << 20)
 
 static char *memory;
 static size_t bytes;
@@ -36,7 +35,7 @@ static int advise(struct run *r)
 #endif
 }
 
-/* Whether the kernel gave huge pages is its own decision (memory may be in pieces); so ask. */
+/* Whether the kernel gave huge pages is its own decision (memory may be in pieces); so ask. A few may be lacking. */
 static int got_huge(struct run *r)
 {
 #ifdef __linux__
@@ -50,8 +49,8 @@ static int got_huge(struct run *r)
         if (sscanf(text, "AnonHugePages: %lu", &found) == 1)
             huge = found;
     fclose(file);
-    if (huge < bytes / 1024 / 2)
-        return unavailable(r, 0, "the kernel gave fewer than half of the huge pages");
+    if (huge < bytes / 1024 / 20 * 19)
+        return unavailable(r, 0, "the kernel gave fewer than 95% of the huge pages");
 #else
     (void)r;
 #endif
@@ -65,13 +64,15 @@ int shape_touch(struct run *r)
     bytes = param_size(r, "rss");
     if (bytes == 0)
         return wants_huge(r) ? unavailable(r, 0, "without touched memory (rss) there is none to stand on huge pages") : 0;
+    if (!wants_huge(r) && NO_SMALL_PAGES)
+        return unavailable(r, 0, NO_SMALL_PAGES);
     start = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     if (start == MAP_FAILED)
         return unavailable(r, errno, "memory for the parent");
     memory = start + (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
     if (advise(r) != 0)
         return -1;
-    for (size_t i = 0; i < bytes; i += 4096)
+    for (size_t i = 0; i < bytes; i += SMALL_PAGE)
         ((volatile char *)memory)[i] = 1;
     return got_huge(r);
 }

@@ -99,6 +99,7 @@ void power_off(void);
 void die_with_parent(int signal);
 long steal_ticks(void); /* -1: cannot tell */
 int share_core(int cpu, int other); /* 0 also where it cannot be told */
+size_t last_cache(void); /* bytes of the third level; 0: none, or cannot tell */
 double count_syscalls(struct run *r, const struct line *line, const char **why); /* per operation; negative: not counted */
 int linked_statically(void);            /* 1 yes, 0 no, -1 cannot tell */
 double tsc_hz(void);                     /* c/tsc.c: 0 where there is none */

@@ -76,6 +76,11 @@ int share_core(int cpu, int other)
     return 0;
 }
 
+size_t last_cache(void)
+{
+    return 0;
+}
+
 void *vdso_symbol(const char *name)
 {
     (void)name;
