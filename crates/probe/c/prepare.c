@@ -11,6 +11,7 @@ int prepare(struct run *r, const struct line *line)
     memcpy(r->values, line->values, sizeof r->values);
     r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
     r->first = line->temp == FIRST;
+    r->cold = line->temp == COLD;
     r->why = "setup failed";
     if (choose_pins(r, line->cpu) != 0 || take_pin(r) != 0)
         return -1;

@@ -56,7 +56,8 @@ int measure_rounds(struct run *r, const struct line *line, uint64_t origin)
     ops = r->ops;
     if (line->budget_ms && line->temp != FIRST)
         end = now_ns() + (uint64_t)line->budget_ms * 1000000u;
-    share_steal(samples, 0, 0, 1);
+    if (line->temp != FIRST) /* it enters the kernel */
+        share_steal(samples, 0, 0, 1);
     while (!r->why && goes_on(line, used, total, end)) {
         r->ops = line->pairs && used % 2 ? ops * 2 : ops;
         timed_round(r, line, &samples[used], origin);

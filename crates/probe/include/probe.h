@@ -79,7 +79,7 @@ struct run {
     struct waits lap_waits;
     uint64_t looked; /* nanoseconds of the timed part that reading others' waits took; taken off */
     pid_t mates[MATES]; /* tasks that take part in every round beside the calling thread */
-    int first; /* the first call of a process: nothing else is called before it that can be spared */
+    int first, cold; /* the first call of a process, or one with cold caches: nothing else is called before it that can be spared */
     const char *why;
     int error;
     volatile int *counting; /* 1 inside of the timed part, in a run whose system calls are counted */

@@ -8,6 +8,8 @@ mod common;
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
 
+use std::process::Stdio;
+
 use common::{Output, Record, assert_all_ended, install, run};
 use skip::{needs, provided, tool};
 use whyfaster_probe::{Expectation, descriptions};
@@ -167,6 +169,19 @@ fn first_calls_come_from_fresh_processes() {
 }
 
 #[test]
+fn what_shall_be_cold_is_not_warmed_by_receipts() {
+    let output = planned(
+        "probe getppid raw temp=cold batches=2 count=0\nprobe getppid raw temp=first batches=1 count=0\n\
+         probe getppid raw batches=1 count=0\n",
+    );
+    for sample in output.of("sample") {
+        let asked = ["vol", "inv", "mig", "delay"].map(|key| sample.get(key) != "-");
+        assert!(asked == [sample.get("temp") == "warm"; 4] || cfg!(not(target_os = "linux")), "{sample:?}");
+    }
+    assert_eq!(output.of("sample").count(), 5);
+}
+
+#[test]
 fn a_star_is_every_variant() {
     let output = planned("probe clock_gettime * clock=realtime batches=1 count=0\n");
     let ended: Vec<_> =
@@ -220,7 +235,7 @@ fn a_relative_directory_is_removed_too() {
     let place = directory.path().join("place");
     std::fs::create_dir(&place).unwrap();
     let mut command = std::process::Command::new(&worker);
-    command.current_dir(directory.path()).env("TMPDIR", "place").stdin(std::process::Stdio::null());
+    command.current_dir(directory.path()).env("TMPDIR", "place").stdin(Stdio::null()).stdout(Stdio::null());
     assert!(command.status().unwrap().success());
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
 }
