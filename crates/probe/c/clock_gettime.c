@@ -66,7 +66,7 @@ const struct probe probe_clock_gettime = {
                                       "monotonic realtime monotonic_raw boottime realtime_coarse monotonic_coarse tai process_cputime "
                                       "thread_cputime",
                                       "which clock", NULL},
-                                     {NULL, NULL, NULL, NULL}},
+                                     END},
     .expect = (const struct expect[]){RAW_ENTERS, VDSO_STAYS, NEVER_SLEEPS, END},
     .setup = setup,
     .round = measure,

@@ -51,7 +51,7 @@ const struct probe probe_compute = {
     .measures = "time",
     .batch = BATCH_AUTO,
     .disturbed = "inv mig",
-    .expect = (const struct expect[]){{NULL, "syscalls", 0, 0}, {NULL, "voluntary", 0, 0}, {NULL, NULL, 0, 0}},
+    .expect = (const struct expect[]){{NULL, "syscalls", 0, 0}, {NULL, "voluntary", 0, 0}, END},
     .setup = setup,
     .round = measure,
 };

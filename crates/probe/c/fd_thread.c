@@ -66,6 +66,6 @@ const struct probe probe_fd_thread = {
     .needs = "threads",
     .portable = 1,
     /* Awake or not, the receiver may find that the carrier has not brought the event yet, and sleep. */
-    .expect = (const struct expect[]){{"asleep", "voluntary", 0.5, NAN}, {NULL, NULL, 0, 0}},
+    .expect = (const struct expect[]){{"asleep", "voluntary", 0.5, NAN}, END},
     .with = &(const struct handoff){start, write_event, take, stop},
 };

@@ -19,7 +19,7 @@ const struct probe probe_getpid_k = {
     .needs = "nothing",
     .variants = "libc",
     .batch = BATCH_AUTO,
-    .params = (const struct param[]){{"k", "1 2 4 8", "calls an operation", NULL}, {NULL, NULL, NULL, NULL}},
+    .params = (const struct param[]){{"k", "1 2 4 8", "calls an operation", NULL}, END},
     .expect = (const struct expect[]){NEVER_SLEEPS, END},
     .round = getpid_k,
 };

@@ -33,8 +33,8 @@ static pid_t start_another(struct job *job)
 
 #define LIAR                                                                                                                                 \
     .group = "selftest", .hidden = 1, .needs = "nothing", .portable = 1, .variants = "exit",                                   \
-        .params = (const struct param[]){SHAPE_PARAMS, NO_MORE},                                                                              \
-        .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, NAN), NO_MORE_EXPECTED}
+        .params = (const struct param[]){SHAPE_PARAMS, END},                                                                              \
+        .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, NAN), END}
 
 const struct probe probe_lie_children = {
     SPAWN_PHASES,

@@ -69,7 +69,7 @@ const struct probe probe_lstat = {
     .variants = "libc raw",
     .params = (const struct param[]){{"depth", "1 4 8", "components of the path", NULL},
                                      {"of", "file symlink", "what stands at its end", NULL},
-                                     {NULL, NULL, NULL, NULL}},
+                                     END},
     .expect = (const struct expect[]){ALWAYS_ENTERS, END},
     .setup = setup,
     .round = measure,

@@ -44,9 +44,9 @@ const struct probe probe_newthread = {
     .disturbed = "",
     .params = (const struct param[]){{"n", "10 100 1000", "threads of a burst", "burst"},
                                      {"stack", "default 64K", "of the new thread", NULL},
-                                     HANDOFF_END},
+                                     END},
     /* fresh waits for the thread's end, burst does not. */
-    .expect = (const struct expect[]){{"fresh", "syscalls", 2, NAN}, {"burst", "syscalls", 1, NAN}, {NULL, NULL, 0, 0}},
+    .expect = (const struct expect[]){{"fresh", "syscalls", 2, NAN}, {"burst", "syscalls", 1, NAN}, END},
     .setup = setup,
     .round = measure,
     .verify = verify,

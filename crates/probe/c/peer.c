@@ -20,12 +20,11 @@ static void *live(void *shared)
 }
 
 /* Its waits for a CPU count too: a thread's are found by the number that it tells. */
-static int joins(struct run *r, struct shared *s)
+static void joins(struct run *r, struct shared *s)
 {
     while (!atomic_load(&s->begun))
         peer_look_again(r);
     takes_part(r, s->task);
-    return 0;
 }
 
 int peer_start(struct run *r, struct shared **shared, int as_process, void (*round)(struct shared *))
@@ -40,16 +39,17 @@ int peer_start(struct run *r, struct shared **shared, int as_process, void (*rou
     body = round;
     process = -1;
     if (!as_process) {
-        error = pthread_create(&thread, NULL, live, s);
-        return error ? unavailable(r, error, "a thread") : joins(r, s);
-    }
-    process = fork();
-    if (process == 0) {
+        if ((error = pthread_create(&thread, NULL, live, s)) != 0)
+            return unavailable(r, error, "a thread");
+    } else if ((process = fork()) == 0) {
         die_with_parent(SIGKILL);
         live(s);
         _exit(0);
+    } else if (process < 0) {
+        return unavailable(r, errno, "a process");
     }
-    return process < 0 ? unavailable(r, errno, "a process") : joins(r, s);
+    joins(r, s);
+    return 0;
 }
 
 void peer_begin(const struct run *r, struct shared *s, uint64_t ops)

@@ -24,7 +24,7 @@ const struct probe probe_posix_spawn = {
     .needs = "a directory to write to that allows programs",
     .portable = 1,
     .variants = "static dynamic",
-    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), NO_MORE_EXPECTED},
+    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, END},
+    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), END},
     .with = &(const struct starter){start, 0},
 };

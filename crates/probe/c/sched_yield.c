@@ -1,4 +1,5 @@
-/* sched_yield: entry, and a pass through the scheduler that finds nobody else, or somebody. */
+/* sched_yield: entry, and a pass through the scheduler that finds nobody else. Where it finds somebody the switch is an
+ * involuntary one, and the sample is left out. */
 #include "kernel.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* Bytes through a pipe: a writer and a reader, 4 MiB a round, all of them counted at the other end. */
+/* Bytes through a pipe: a writer and a reader, 4 MiB a round (but no more than 2048 writes), all of them counted at the other end. */
 #include "stream.h"
 
 #include <stdio.h>

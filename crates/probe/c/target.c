@@ -20,12 +20,12 @@ int target_main(int argc, char **argv)
     unsigned long more;
 
     if (strcmp(argv[1], TARGET_STAMP) == 0)
-        return write(3, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
+        return write(STAMP_FD, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
     if (strcmp(argv[1], TARGET_WHO) == 0) {
         now = (uint64_t)getpid();
-        return write(3, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
+        return write(STAMP_FD, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
     }
-    if (strcmp(argv[1], TARGET_TOLD) == 0 && write(3, "", 1) != 1)
+    if (strcmp(argv[1], TARGET_TOLD) == 0 && write(STAMP_FD, "", 1) != 1)
         return 1;
     more = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
     if (more == 0)

@@ -26,8 +26,8 @@ const struct probe probe_vfork = {
     .needs = "nothing",
     .portable = 1,
     .variants = "exit",
-    .params = (const struct param[]){SHAPE_PARAMS, NO_MORE},
-    .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, 3), NO_MORE_EXPECTED},
+    .params = (const struct param[]){SHAPE_PARAMS, END},
+    .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, 3), END},
     .with = &(const struct starter){start, 1},
 };
 
@@ -38,7 +38,7 @@ const struct probe probe_vfork_execve = {
     .needs = "a directory to write to that allows programs",
     .portable = 1,
     .variants = "static dynamic",
-    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), NO_MORE_EXPECTED},
+    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, END},
+    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), END},
     .with = &(const struct starter){start, 1},
 };

@@ -17,7 +17,7 @@ int cow_verify(struct run *r);
     .measures = "time", .batch = BATCH_PARAM, .disturbed = "inv delay",                                                                       \
     .params = (const struct param[]){{"rss", "64M 256M 1G", "memory that the parent has touched", NULL},                                      \
                                      {"pages", "4k huge", "of what pages that memory is", NULL},                                              \
-                                     NO_MORE},                                                                                               \
-    .expect = (const struct expect[]){{NULL, "voluntary", 0, 0}, NO_MORE_EXPECTED}, .setup = cow_setup, .round = cow_round,                   \
+                                     END},                                                                                               \
+    .expect = (const struct expect[]){{NULL, "voluntary", 0, 0}, END}, .setup = cow_setup, .round = cow_round,                   \
     .verify = cow_verify
 #endif

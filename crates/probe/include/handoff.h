@@ -76,14 +76,12 @@ int drain_bytes(void);
 #define HANDOFF_PARAMS                                                                                                                       \
     {"gap", "0 10 100 1000", "microseconds that the receiver sleeps before the event", "asleep"},                                             \
         {"n", "10 100 1000", "events of a burst", "burst"}, {"depth", "1 8 64", "events in flight", "flow"}
-#define HANDOFF_END                                                                                                                          \
-    {NULL, NULL, NULL, NULL}
 #define SLEEPS_WHEN_ASLEEP                                                                                                                   \
-    {"asleep", "voluntary", 0.5, NAN}, {"awake", "voluntary", 0, 0.5}, {NULL, NULL, 0, 0}
+    {"asleep", "voluntary", 0.5, NAN}, {"awake", "voluntary", 0, 0.5}, END
 #define HANDOFF_TRAITS                                                                                                                       \
     .group = "thread", .unit = "one event", .source = __FILE__, .variants = "asleep awake burst flow", .measures = "latency sender total",   \
     .batch = BATCH_PARAM, .disturbed = "delay_apart", .setup = handoff_setup, .round = handoff_round, .verify = handoff_verify,                         \
     .teardown = handoff_teardown
 #define PLAIN_HANDOFF                                                                                                                        \
-    HANDOFF_TRAITS, .params = (const struct param[]){HANDOFF_PARAMS, HANDOFF_END}, .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}
+    HANDOFF_TRAITS, .params = (const struct param[]){HANDOFF_PARAMS, END}, .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}
 #endif

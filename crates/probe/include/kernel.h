@@ -63,10 +63,6 @@ int clock_by_name(const char *name, clockid_t *id);
     {                                                                                                                                        \
         NULL, "voluntary", 0, 0                                                                                                              \
     }
-#define END                                                                                                                                  \
-    {                                                                                                                                        \
-        NULL, NULL, 0, 0                                                                                                                     \
-    }
 
 /* A call that any thread may make at any time: what all of them share of a description. */
 #define CALL_TRAITS .group = "kernel", .unit = "one call", .source = __FILE__, .measures = "time", .batch = BATCH_AUTO, .disturbed = "inv mig"

@@ -17,7 +17,6 @@
 
 #define PROBE_MEASURES 4
 struct run;
-
 /* A parameter: the first of the blank-separated values is the default. */
 struct param {
     const char *key, *values, *about;
@@ -30,6 +29,7 @@ struct expect {
     double least, most;
 };
 
+#define END {0} /* of parameters, of expectations */
 enum batch {
     BATCH_AUTO, /* many operations a round: 10 to 50 us */
     BATCH_ONE,  /* one operation a round */

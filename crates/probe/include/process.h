@@ -60,8 +60,6 @@ volatile char *shape_memory(size_t *length);
         {"maps", "0 1000 10000", "further mappings of the parent", NULL}, {"fds", "0 100 1000", "further open files of the parent", NULL}
 #define PATH_PARAMS                                                                                                                          \
     {"path", "absolute search", "how the target is named", NULL}, {"misses", "0 1 8 32", "directories of PATH that lack it; more than 0 means search", NULL}
-#define NO_MORE                                                                                                                              \
-    {NULL, NULL, NULL, NULL}
 #define SPAWN_PHASES                                                                                                                         \
     .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "delay",                         \
     .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown
@@ -69,5 +67,4 @@ volatile char *shape_memory(size_t *length);
 /* A child costs a call that makes it, its end and the wait for it. A program costs its execve and the write of its time, too. */
 #define CALLS_OF_A_CHILD(variant, most) {variant, "syscalls", 3, most}
 #define CALLS_OF_A_PROGRAM(variant) {variant, "syscalls", 5, NAN}
-#define NO_MORE_EXPECTED {NULL, NULL, 0, 0}
 #endif

@@ -34,7 +34,7 @@ int set_pipe_size(int pipe, int bytes);
     .batch = BATCH_PARAM, .disturbed = "delay_apart",                                                                                                   \
     .params = (const struct param[]){{"write", "64K 512 4K 16K 256K 1M", "bytes of a write", NULL},                                                \
                                      {"pipe", "default 4K 64K 1M", "bytes that the pipe holds", NULL},                                             \
-                                     {NULL, NULL, NULL, NULL}},                                                                                    \
-    .expect = (const struct expect[]){{NULL, "syscalls", 2, NAN}, {NULL, NULL, 0, 0}}, /* one that writes, one that reads */                        \
+                                     END},                                                                                    \
+    .expect = (const struct expect[]){{NULL, "syscalls", 2, NAN}, END}, /* one that writes, one that reads */                        \
     .setup = stream_setup, .round = stream_round, .verify = stream_verify, .teardown = stream_teardown
 #endif

@@ -22,7 +22,7 @@ int waiter_open(struct run *r, const struct waiter **waiter);
 #define WAIT_PARAM                                                                                                                           \
     {"wait", "select poll epoll", "what the receiver sleeps in", NULL}
 #define WAITING_TRAITS                                                                                                                       \
-    HANDOFF_TRAITS, .params = (const struct param[]){WAIT_PARAM, HANDOFF_PARAMS, HANDOFF_END}
+    HANDOFF_TRAITS, .params = (const struct param[]){WAIT_PARAM, HANDOFF_PARAMS, END}
 #define WAITING_HANDOFF                                                                                                                      \
     WAITING_TRAITS, .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}
 #endif

@@ -61,7 +61,7 @@ const struct probe probe_clone3 = {
     .exercises = "a new process in borrowed memory on a stack of its own",
     .needs = "Linux 5.3, x86-64 or arm64",
     .variants = "exit static dynamic",
-    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .expect = (const struct expect[]){CALLS_OF_A_CHILD("exit", 3), CALLS_OF_A_PROGRAM("static"), CALLS_OF_A_PROGRAM("dynamic"), NO_MORE_EXPECTED},
+    .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, END},
+    .expect = (const struct expect[]){CALLS_OF_A_CHILD("exit", 3), CALLS_OF_A_PROGRAM("static"), CALLS_OF_A_PROGRAM("dynamic"), END},
     .with = &(const struct starter){start, 1},
 };

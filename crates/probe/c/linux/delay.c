@@ -26,9 +26,10 @@ static int read_schedstat(const char *path, long *ran, long *waited)
     return 0;
 }
 
+static _Atomic int kept; /* by this kernel; what it says of a young thread may still be 0 */
+
 long run_delay(const struct run *r)
 {
-    static _Atomic int kept; /* by this kernel; what it says of a young thread may still be 0 */
     long ran, waited;
 
     /* A counted run is not timed, and a first call wants no other before it. */
@@ -59,8 +60,10 @@ long run_delay_of(const struct run *r, pid_t task)
     long ran, waited;
     char path[48];
 
+    if (r->first || r->counting || (!kept && run_delay(r) < 0))
+        return -1;
     snprintf(path, sizeof path, "/proc/%ld/schedstat", (long)task);
-    return run_delay(r) < 0 || !proc_is_ours() || read_schedstat(path, &ran, &waited) != 0 ? -1 : waited;
+    return !proc_is_ours() || read_schedstat(path, &ran, &waited) != 0 ? -1 : waited;
 }
 
 int await_end(pid_t child)
