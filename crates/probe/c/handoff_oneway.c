@@ -41,9 +41,11 @@ static void send_one(struct run *r)
         tally.error = errno ? errno : EIO;
     away = now_ns();
     atomic_store(&oneway.go, oneway.sequence);
-    saw = since(r, before);
+    atomic_store(&oneway.sent, oneway.sequence);
     if (tally.error) /* the receiver would wait for ever */
         return;
+    oneway_let_read(&oneway.came);
+    saw = since(r, before);
     oneway_await(&oneway.done, oneway.sequence);
     if (r->counting)
         *r->counting = 0;

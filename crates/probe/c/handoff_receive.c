@@ -15,6 +15,8 @@ static void receive_one(const struct handoff *how, unsigned now)
         n = how->receive(&event, 1);
     while (n == 0 || (n < 0 && errno == EINTR));
     oneway.arrived = now_ns();
+    atomic_store(&oneway.came, now);
+    oneway_let_read(&oneway.sent);
     oneway.saw = since(oneway.run, before);
     oneway.got = event;
     if (n < 0)

@@ -4,15 +4,14 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-static int switches(long *vol, long *inv)
+/* -1: cannot tell. */
+static void switches(long *vol, long *inv)
 {
     struct rusage usage;
+    int told = getrusage(RUSAGE_SELF, &usage) == 0;
 
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return -1;
-    *vol = usage.ru_nvcsw;
-    *inv = usage.ru_nivcsw;
-    return 0;
+    *vol = told ? usage.ru_nvcsw : -1;
+    *inv = told ? usage.ru_nivcsw : -1;
 }
 
 static void count_calls(const struct run *r, int on)
@@ -21,30 +20,24 @@ static void count_calls(const struct run *r, int on)
         *r->counting = on;
 }
 
-/* The switches stand next to the timed part, as one that falls between would be counted. Asking would warm what the timed call goes
- * through in the kernel: where that shall be cold, there are no receipts. */
+/* The switches stand next to the timed part, as one that falls between would be counted. Asking warms the way into the kernel: where
+ * that shall be cold, there are no receipts. */
 static void read_begin(struct run *r)
 {
     r->looked = 0;
-    if (r->first || r->cold) {
-        r->lap_waits = (struct waits){0, -1, {0}};
-        r->lap_cpu = r->lap_vol = -1;
+    r->lap_cpu = r->lap_vol = r->lap_waits.own = -1;
+    if (r->first || r->cold)
         return;
-    }
     r->lap_waits = waits_until_now(r);
     r->lap_cpu = this_cpu();
-    if (switches(&r->lap_vol, &r->lap_inv) != 0)
-        r->lap_vol = -1;
+    switches(&r->lap_vol, &r->lap_inv);
 }
 
 static void read_end(struct run *r, uint64_t end)
 {
-    if (r->lap_vol < 0 || switches(&r->vol, &r->inv) != 0) {
-        r->vol = r->inv = -1;
-    } else {
-        r->vol -= r->lap_vol;
-        r->inv -= r->lap_inv;
-    }
+    switches(&r->vol, &r->inv);
+    r->vol = r->lap_vol < 0 || r->vol < 0 ? -1 : r->vol - r->lap_vol;
+    r->inv = r->lap_vol < 0 || r->inv < 0 ? -1 : r->inv - r->lap_inv;
     r->at = this_cpu();
     r->delay = waits_within(r, &r->lap_waits, r->lap_start, end);
     r->mig = r->at < 0 || r->lap_cpu < 0 ? -1 : r->at != r->lap_cpu;

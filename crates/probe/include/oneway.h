@@ -14,7 +14,7 @@ struct oneway {
     struct run *run;
     unsigned sequence; /* of rounds */
     uint64_t settle;   /* nanoseconds that a receiver gets to fall asleep */
-    atomic_uint command, ready, go, done; /* each holds the number of its round */
+    atomic_uint command, ready, go, sent, came, done; /* each holds the number of its round */
     /* The receiver's side of a round; the sender reads it after `done`. */
     uint64_t arrived, got;
     struct side saw;
@@ -24,6 +24,7 @@ extern struct oneway oneway;
 void gate_open(unsigned command);
 void gate_sleep(unsigned until);
 void oneway_await(atomic_uint *flag, unsigned value);
+void oneway_let_read(atomic_uint *other); /* its clock, before this side reads its receipts */
 void *oneway_receiver(void *handoff);
 void oneway_lead_in(struct run *r); /* up to the moment in which the event is to be sent */
 void oneway_receipt(struct run *r, struct side sender, long mates);
