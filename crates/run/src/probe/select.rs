@@ -292,7 +292,7 @@ fn pairs(cpus: &[u32], all: bool) -> Vec<String> {
 }
 
 /// Each CPU by itself, for one may be slower than another at the time: all of a small machine, the first ones of a larger one,
-/// which `same` and `other` take as well.
+/// which `same` takes as well, and `other` where a core has at most three threads.
 fn each(cpus: &[u32], all: bool) -> Vec<String> {
     let most = if all { cpus.len() } else { SMALL };
     cpus.iter().take(most).map(u32::to_string).collect()

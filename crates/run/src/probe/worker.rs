@@ -1,7 +1,7 @@
 //! Starting the worker fresh, giving it its plan, and reading what it writes, until it ends or somebody interrupts.
 //!
 //! The worker is carried in the program. It is run from a memory file, so that nothing is left on any disk. Where `/proc`
-//! is missing such a file has no path, and with `vm.memfd_noexec` it may not be run: then a temporary file is used.
+//! is missing such a file has no path, and `vm.memfd_noexec` may forbid to run it: then a temporary file is used.
 
 use std::fs::File;
 use std::io::{self, BufRead, Write};
@@ -62,7 +62,9 @@ impl Worker {
     /// Makes the worker that this program carries into a file. It runs as the user as whom commands do.
     pub fn carried(user: Option<&User>) -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
-        let made = memory(&bytes, MemfdFlags::CLOEXEC)
+        // A kernel before 6.3 does not know the word EXEC, and needs none.
+        let made = memory(&bytes, MemfdFlags::CLOEXEC | MemfdFlags::EXEC)
+            .or_else(|_| memory(&bytes, MemfdFlags::CLOEXEC))
             .or_else(|_| temporary(&bytes))
             .and_then(|worker| worker.given_to(user));
         made.map_err(|error| {
