@@ -405,6 +405,8 @@ pub enum Noise {
     Delta,
     /// What a list drifts by itself.
     Drift,
+    /// What steps of the clock may explain.
+    ClockSteps,
     /// What the speed of the CPU may explain.
     Pace,
 }

@@ -242,6 +242,7 @@ pub fn reason(reason: &Obstacle) -> String {
             let noise = match noise {
                 Noise::Delta => "matters",
                 Noise::Drift => "a list drifts by itself",
+                Noise::ClockSteps => "steps of the clock may explain",
                 Noise::Pace => "the CPU itself may explain (compute)",
             };
             return format!("no verdict: {what} by no more than {noise}");

@@ -268,7 +268,7 @@ impl Price {
             (None, Some(found)) => {
                 let least = found.floor_ns.min(found.median_ns);
                 let unresolved = fixed.and_then(|fixed| fixed.unresolved(least, measured_in));
-                unresolved.or_else(|| refusal(row, &price.receipt, least))
+                unresolved.or_else(|| refusal(row, &price.receipt, least, resolution_ns))
             }
         };
         if let (None, Some(found)) = (&price.reason, found) {
@@ -277,7 +277,11 @@ impl Price {
             price.bytes_per_s = price.rate(found.median_ns);
             price.p99_ns = Some(found.p99_ns);
             price.mean_ns = Some(found.mean_ns);
-            let widened = |(low, high)| fixed.map_or((low, high), |fixed| fixed.widen(low, high));
+            let step_ns = found.median_ns * price.receipt.clock_step().unwrap_or(0.0);
+            let widened = |(low, high)| {
+                let (low, high) = fixed.map_or((low, high), |fixed| fixed.widen(low, high));
+                ((low - step_ns).max(0.0), high + step_ns)
+            };
             (price.low_ns, price.high_ns) = found.interval.map(widened).unzip();
         }
         price

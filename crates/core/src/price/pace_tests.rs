@@ -19,6 +19,29 @@ fn slowed(call: f64, compute: f64) -> PriceList {
     made
 }
 
+/// A clock of 10 ns shows one that takes 145 ns now as 140 and now as 150.
+#[test]
+fn steps_of_the_clock_are_no_difference() {
+    let on_coarse_clock = |each: f64| {
+        let mut made = list(vec![(row("thread", "wake", "awake"), samples(8, 12, each / 200.0))]);
+        if let Some(clock) = &mut made.clock {
+            clock.resolution_ns = Some(10.0);
+        }
+        made.reprice();
+        made
+    };
+    let of = |each: f64| {
+        let found = compare(&[on_coarse_clock(140.0), on_coarse_clock(each)], &Rule::default());
+        (found.rows[0].others[0].verdict, found.rows[0].others[0].reason.clone())
+    };
+    let (found, why) = of(155.0);
+    assert_eq!(found, Some(Verdict::Undecided));
+    assert!(matches!(why, Some(Obstacle::WithinNoise { noise: Noise::ClockSteps, .. })), "{why:?}");
+    assert_eq!(of(190.0).0, Some(Verdict::Slower));
+    let price = &on_coarse_clock(140.0).prices[0];
+    assert!(price.high_ns.unwrap() - price.low_ns.unwrap() >= 20.0 / 200.0, "{price:?}");
+}
+
 fn verdict(first: &PriceList, second: &PriceList, name: &str) -> (Option<Verdict>, Option<Obstacle>) {
     let found = compare(&[first.clone(), second.clone()], &Rule::default());
     let row = found.rows.iter().find(|row| row.name == name && row.variant != "code,cpu=1").unwrap();

@@ -81,6 +81,8 @@ pub(super) struct Pairing {
     pub floor: Option<f64>,
     /// How far the lists drift by themselves, on the log scale.
     pub drift: f64,
+    /// How far the steps of the clocks may move the two apart, on the log scale.
+    pub clock_steps: f64,
     /// How much slower or quicker the CPU itself was.
     pub pace: Option<Pace>,
     /// Why the row cannot be called dearer, and why not cheaper: the dearer one waited in a crowd.
@@ -96,6 +98,7 @@ impl Pairing {
             evidence: None,
             floor: None,
             drift: 0.0,
+            clock_steps: 0.0,
             pace,
             crowds: [None, None],
         };
@@ -119,6 +122,8 @@ impl Pairing {
         }
         let noise = [here.map(|r| base.noise(mine, r)), there.map(|r| other.noise(theirs, r))];
         pairing.drift = noise.into_iter().flatten().fold(0.0, f64::max);
+        let step = |price: &Price| price.receipt.clock_step().map_or(0.0, f64::ln_1p);
+        pairing.clock_steps = step(mine) + step(theirs);
         let floors = here.zip(there).map(|(a, b)| ranks::differences(&a.floors, &b.floors).0);
         pairing.floor = floors.and_then(|differences| quantile::of_sorted(&differences, 0.5));
         if feels_crowd(theirs) {
@@ -128,10 +133,11 @@ impl Pairing {
         pairing
     }
 
-    /// What equal things may differ by: delta, the drift of a list, or the pace of the CPU; and which of them it is.
+    /// What equal things may differ by: delta, the drift of a list, steps of the clock, or the pace of the CPU; and which of them it is.
     pub(super) fn noise(&self, ratio: f64, delta: f64) -> (f64, Noise) {
         let pace = self.pace.map_or(0.0, |pace| pace.noise(ratio > 0.0));
-        let all = [(delta.ln_1p(), Noise::Delta), (self.drift, Noise::Drift), (pace, Noise::Pace)];
+        let steps = (self.clock_steps, Noise::ClockSteps);
+        let all = [(delta.ln_1p(), Noise::Delta), (self.drift, Noise::Drift), steps, (pace, Noise::Pace)];
         all.into_iter().fold(all[0], |most, one| if one.0 > most.0 { one } else { most })
     }
 

@@ -10,8 +10,14 @@ use super::sample::{Range, Row, Sample};
 use crate::missing::{Counted, Obstacle};
 use crate::stats::quantile;
 
-/// Clock steps that a batch must last: one step is then an error of at most 1%.
-pub const LEAST_TICKS: f64 = 100.0;
+/// A batch must last so long, which is some five readings of the clock: a shorter one may be nothing but these.
+const LEAST_BATCH_NS: f64 = 100.0;
+
+/// Clock steps that a batch must last. What one step may be wrong by is said ([`Receipt::clock_step`]).
+const LEAST_TICKS: f64 = 10.0;
+
+/// From so many clock steps on, one of them is an error of at most 1%.
+const FINE_TICKS: f64 = 100.0;
 
 /// No operation of a computer is cheaper: a tenth of a clock cycle of 5 GHz.
 const LEAST_NS: f64 = 0.02;
@@ -43,6 +49,13 @@ pub struct Receipt {
     /// Clock steps that the median batch lasted.
     #[serde(default)]
     pub batch_ticks: Option<f64>,
+}
+
+impl Receipt {
+    /// The part of the price that one step of the clock is, where that is more than 1%: many virtual machines and AMD's CPUs have steps of 10 ns.
+    pub fn clock_step(&self) -> Option<f64> {
+        self.batch_ticks.filter(|ticks| *ticks < FINE_TICKS).map(f64::recip)
+    }
 }
 
 /// The receipt of a row: its kept samples, and the calls that were counted apart.
@@ -80,9 +93,15 @@ fn per_operation(clean: &Clean, count: impl Fn(&Sample) -> Option<u64>) -> Optio
 }
 
 /// Why this price cannot be one, if its receipt contradicts it.
-pub fn refusal(row: &Row, receipt: &Receipt, typical_ns: f64) -> Option<Obstacle> {
-    if let Some(ticks) = receipt.batch_ticks.filter(|ticks| *ticks < LEAST_TICKS) {
-        return Some(Obstacle::ShortBatch { ticks, needed: LEAST_TICKS });
+pub fn refusal(
+    row: &Row,
+    receipt: &Receipt,
+    typical_ns: f64,
+    resolution_ns: Option<f64>,
+) -> Option<Obstacle> {
+    let needed = resolution_ns.map_or(LEAST_TICKS, |step| (LEAST_BATCH_NS / step).max(LEAST_TICKS));
+    if let Some(ticks) = receipt.batch_ticks.filter(|ticks| *ticks < needed) {
+        return Some(Obstacle::ShortBatch { ticks, needed });
     }
     if typical_ns < LEAST_NS {
         return Some(Obstacle::NothingHappened { ns: typical_ns, operation: unit(row).to_owned() });
@@ -143,7 +162,7 @@ mod tests {
             batch_ticks: Some(500.0),
             ..Receipt::default()
         };
-        let lie = |row: &Row, receipt, ns| match refusal(row, &receipt, ns) {
+        let lie = |row: &Row, receipt, ns| match refusal(row, &receipt, ns, None) {
             Some(Obstacle::Contradicted { counted, seen, promised }) => Some((counted, seen, promised)),
             _ => None,
         };
@@ -152,7 +171,7 @@ mod tests {
         assert_eq!(lie(&row(least(1.0), Range::default()), seen(0.0, 1.0), 60.0), switch);
         // One that another task forced is a switch all the same, but no sleep.
         let pushed = Receipt { involuntary: Some(1.0), ..seen(0.0, 1.0) };
-        assert_eq!(refusal(&row(least(1.0), Range::default()), &pushed, 60.0), None);
+        assert_eq!(refusal(&row(least(1.0), Range::default()), &pushed, 60.0, None), None);
         let mut asleep = row(Range::default(), Range::default());
         asleep.expect.voluntary = least(0.5);
         assert_eq!(lie(&asleep, pushed, 60.0), Some((Counted::VoluntarySwitches, 0.0, 0.5)));
@@ -164,10 +183,15 @@ mod tests {
         assert_eq!(lie(&row(Range::default(), none()), seen(0.0, 1.0), 300.0), fell_back);
         // The 0.00000 us.
         let nothing = Obstacle::NothingHappened { ns: 0.0, operation: "one call".into() };
-        assert_eq!(refusal(&entered, &seen(0.0, 1.0), 0.0), Some(nothing));
-        let short = Receipt { batch_ticks: Some(3.0), ..seen(0.0, 1.0) };
-        let ticks = Obstacle::ShortBatch { ticks: 3.0, needed: LEAST_TICKS };
-        assert_eq!(refusal(&entered, &short, 90.0), Some(ticks));
+        assert_eq!(refusal(&entered, &seen(0.0, 1.0), 0.0, None), Some(nothing));
+        // So many steps of so many nanoseconds, and how many are needed.
+        for (ticks, step, needed) in
+            [(60.0, 1.0, Some(100.0)), (110.0, 1.0, None), (9.0, 10.0, Some(10.0)), (15.0, 10.0, None)]
+        {
+            let short = Receipt { batch_ticks: Some(ticks), ..seen(0.0, 1.0) };
+            let refused = needed.map(|needed| Obstacle::ShortBatch { ticks, needed });
+            assert_eq!(refusal(&entered, &short, 90.0, Some(step)), refused, "{ticks} steps of {step} ns");
+        }
     }
 
     #[test]
@@ -179,9 +203,9 @@ mod tests {
             batch_ticks: Some(1e4),
             ..Receipt::default()
         };
-        assert_eq!(refusal(&whole, &receipt, 5000.0), None);
+        assert_eq!(refusal(&whole, &receipt, 5000.0, None), None);
         // What could not be counted contradicts nothing.
-        assert_eq!(refusal(&whole, &Receipt::default(), 5000.0), None);
+        assert_eq!(refusal(&whole, &Receipt::default(), 5000.0, None), None);
     }
 
     #[test]
@@ -213,7 +237,7 @@ mod tests {
         /// Below the bounds by more than the slack: always refused. Within: never.
         #[test]
         fn the_rule_is_monotone(min in 0.1..10.0f64, share in 0.0..3.0f64) {
-            let refused = refusal(&row(least(min), Range::default()), &Receipt { switches: Some(min * share), involuntary: Some(0.0), ..Receipt::default() }, 100.0).is_some();
+            let refused = refusal(&row(least(min), Range::default()), &Receipt { switches: Some(min * share), involuntary: Some(0.0), ..Receipt::default() }, 100.0, None).is_some();
             prop_assert_eq!(refused, min * share < min * (1.0 - SLACK));
         }
     }
