@@ -1,6 +1,7 @@
 //! What may go wrong while observing, and before.
 
 use std::fmt;
+use std::path::Path;
 
 use crate::obstacles::{Missing, Unsupported};
 
@@ -34,6 +35,13 @@ pub enum TraceError {
     /// The own cost could not be measured.
     #[error("cannot calibrate: {0}")]
     Calibrate(String),
+}
+
+impl TraceError {
+    /// This cgroup cannot be followed.
+    pub(crate) fn cgroup(path: &Path, why: &dyn fmt::Display) -> Self {
+        Self::Cgroup { path: path.display().to_string(), why: why.to_string() }
+    }
 }
 
 /// The kernel refused a step without which there is no observing.

@@ -128,7 +128,7 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<b
 }
 
 /// The tasks of a process; empty: it is gone.
-fn threads(pid: i32) -> BTreeSet<i32> {
+pub(crate) fn threads(pid: i32) -> BTreeSet<i32> {
     numbers(&format!("/proc/{pid}/task"))
 }
 

@@ -3,7 +3,7 @@
 mod calibrate;
 mod decode;
 mod error;
-mod follow;
+pub(crate) mod follow;
 pub(crate) mod found;
 mod hold;
 mod images;
@@ -17,7 +17,7 @@ mod refusal;
 mod samples;
 mod startup;
 pub(crate) mod symbols;
-mod tables;
+pub(crate) mod tables;
 mod tally;
 mod totals;
 pub(crate) mod trial;
@@ -55,8 +55,8 @@ const SORTED_AFTER_NS: u64 = 30_000_000;
 
 /// Records taken out of the ring before those that are old enough are handed on.
 const AT_ONCE: usize = 1 << 14;
-/// One poll takes records for this long at most.
-const POLL_NS: u64 = 50_000_000;
+/// One poll takes things in for this long at most.
+pub(crate) const POLL_NS: u64 = 50_000_000;
 
 /// With counting by process: so many ended processes are taken out of the kernel's maps at once.
 const ENDED_AT_ONCE: usize = 512;
@@ -172,13 +172,9 @@ impl Full {
 
     /// Follows every process of a cgroup (a directory of cgroup v2 with `cgroup.procs`) and below it, from now on.
     pub fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
-        let unreadable = |e: &std::io::Error| TraceError::Cgroup {
-            path: directory.display().to_string(),
-            why: e.to_string(),
-        };
-        follow::of_cgroup(directory).map_err(|e| unreadable(&e))?;
+        follow::of_cgroup(directory).map_err(|e| TraceError::cgroup(directory, &e))?;
         let tasks = self.take_up(&|| follow::of_cgroup(directory).unwrap_or_default())?;
-        self.any_of(tasks).map_err(|why| TraceError::Cgroup { path: directory.display().to_string(), why })
+        self.any_of(tasks).map_err(|why| TraceError::cgroup(directory, &why))
     }
 
     /// Of so many tasks that were to be followed, how many may be; none: why not.

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
 
-use whyfaster_core::trace::event::{FileKind, Totals};
+use whyfaster_core::trace::event::{FileKind, Pid, Totals};
 
 /// Nanoseconds on the CPU and waiting for one.
 pub fn schedstat(task: i32) -> Option<(u64, u64)> {
@@ -101,53 +100,40 @@ pub(super) fn program(task: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/{task}/exe")).ok()?.to_string_lossy().into_owned())
 }
 
-/// Its process: the number of its thread group.
-pub(super) fn process(task: i32) -> Option<i32> {
-    let text = fs::read_to_string(format!("/proc/{task}/status")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
-}
+/// What the kernel says of a task line by line: proc_pid_status(5).
+pub(super) struct Status(String);
 
-/// Threads of a process.
-pub(super) fn threads(process: i32) -> Vec<i32> {
-    numbers_in(Path::new(&format!("/proc/{process}/task")))
-}
-
-/// The process and all below it, the nearest first.
-pub(super) fn with_descendants(process: i32) -> Vec<i32> {
-    let mut found = vec![process];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        next += 1;
-        for thread in threads(parent) {
-            let path = format!("/proc/{parent}/task/{thread}/children");
-            let children = fs::read_to_string(path).unwrap_or_default();
-            for child in children.split_whitespace().filter_map(|word| word.parse().ok()) {
-                if !found.contains(&child) {
-                    found.push(child);
-                }
-            }
-        }
+impl Status {
+    /// Of this task; empty: there is none.
+    pub(super) fn of(task: i32) -> Self {
+        Self(fs::read_to_string(format!("/proc/{task}/status")).unwrap_or_default())
     }
-    found
-}
 
-/// Processes of a cgroup and of those below it.
-pub(super) fn of_cgroup(directory: &Path) -> Vec<i32> {
-    let text = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
-    let mut found: Vec<i32> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        found.extend(of_cgroup(&entry.path()));
+    /// What stands under a word with a colon.
+    pub(super) fn field(&self, word: &str) -> Option<&str> {
+        self.0.lines().find_map(|line| line.strip_prefix(word)).map(str::trim)
     }
-    found
-}
 
-fn numbers_in(directory: &Path) -> Vec<i32> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut numbers: Vec<i32> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    numbers.sort_unstable();
-    numbers
+    /// Its process: the number of its thread group.
+    pub(super) fn process(&self) -> Option<Pid> {
+        self.field("Tgid:")?.parse().ok()
+    }
+
+    /// Who made its process, or has taken it over.
+    pub(super) fn parent(&self) -> Option<Pid> {
+        self.field("PPid:")?.parse().ok()
+    }
+
+    /// Whether this thread traces it. Nobody does once its end was taken.
+    pub(super) fn is_traced_here(&self) -> bool {
+        let here = rustix::thread::gettid().as_raw_nonzero().get();
+        self.field("TracerPid:").is_some_and(|tracer| tracer.parse() == Ok(here))
+    }
+
+    /// Whether it has ended, though that was not taken yet.
+    pub(super) fn has_ended(&self) -> bool {
+        self.field("State:").is_none_or(|state| state.starts_with(['Z', 'X']))
+    }
 }
 
 /// CPUs that a task may use, one bit each, lowest word first.

@@ -4,7 +4,7 @@
 //! are there and hold everything, the taking down of its memory included. A stop at the end (`PTRACE_EVENT_EXIT`) comes
 //! before that.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -13,16 +13,19 @@ use whyfaster_core::trace::counts::{CallGroup, Counts, Lives, Lost};
 use whyfaster_core::trace::event::{Event, NotOurs, Pid, Skipped, TaskKind, Tid, Totals, What};
 
 use super::calls::{Calls, Seen, errno, is_exec};
+use super::proc::{self, Status};
 use super::switches::Switches;
-use super::waiting::{child_signals, drain, next, release, take};
-use super::{proc, rights, stop};
+use super::waiting::{News, child_signals, drain, next, release, take};
+use super::{rights, stop};
 use crate::clock::{now_ns, own_cpu_ns};
-use crate::full::TraceError;
+use crate::full::follow::{below, of_cgroup, threads};
 use crate::full::found::{parent, parents_first};
+use crate::full::{POLL_NS, TraceError};
 use crate::wanted::{CallsBy, Wanted};
 
-/// The wait status of a stop at a system call, told from a signal by this bit (`PTRACE_O_TRACESYSGOOD`).
-const AT_CALL: i32 = libc::SIGTRAP | 0x80;
+/// A new task is held for so long until its parent's event says who it is. The event follows at once, unless the parent was
+/// killed on the way to it.
+const HELD_NS: u64 = 100_000_000;
 
 /// What to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,16 @@ struct Task {
     began: bool,
 }
 
-/// A tree that is traced by ptrace. Dropping it lets all go on untraced, unless they were to die with us.
+/// A new task that is held at its first stop.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// The wait status of the stop.
+    status: i32,
+    since: u64,
+}
+
+/// A tree that is traced by ptrace. [`Seized::finish`] lets all go on untraced; without it a task that is stopped stays so until
+/// this process ends.
 #[derive(Debug)]
 pub struct Seized {
     tracing: Tracing,
@@ -56,9 +68,7 @@ pub struct Seized {
     /// CPU time of the threads of each process that have ended.
     ended_ns: HashMap<Pid, u64>,
     /// New tasks that stopped before their parent's event said who they are.
-    early: HashSet<Tid>,
-    /// Tasks that their parent's event has told of and that have not stopped yet.
-    awaited: HashSet<Tid>,
+    early: HashMap<Tid, Held>,
     /// What has not been handed on yet.
     events: Vec<Event>,
     /// Whether switches can be recorded, or why not.
@@ -84,8 +94,7 @@ impl Seized {
             children: child_signals()?,
             tasks: HashMap::new(),
             ended_ns: HashMap::new(),
-            early: HashSet::new(),
-            awaited: HashSet::new(),
+            early: HashMap::new(),
             events: Vec::new(),
             allowed: match tracing {
                 Tracing::Events => {
@@ -134,17 +143,16 @@ impl Seized {
 
     /// Follows a process that runs already, with its threads and all below it. Returns how many tasks that are.
     pub fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
-        self.follow_all(&proc::with_descendants(pid), pid)
+        match self.follow_all(&|| below(pid))? {
+            0 => Err(TraceError::Follow { pid, why: "there is no such process".to_owned() }),
+            found => Ok(found),
+        }
     }
 
     /// Follows the processes of a cgroup, and what comes from them.
     pub fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
-        let mut processes = proc::of_cgroup(directory);
-        parents_first(&mut processes, |process| *process as Pid);
-        match processes.first() {
-            Some(&first) => self.follow_all(&processes, first),
-            None => Ok(0),
-        }
+        of_cgroup(directory).map_err(|error| TraceError::cgroup(directory, &error))?;
+        self.follow_all(&|| of_cgroup(directory).unwrap_or_default())
     }
 
     /// Tasks of the tree that are alive.
@@ -152,27 +160,54 @@ impl Seized {
         self.tasks.len() as u64
     }
 
-    /// Takes in all that happened, lets every stopped task go on, and hands on the events.
+    /// Takes in what happened, for a bounded time, lets every stopped task go on, and hands on the events.
     pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
-        drain(&self.children);
-        while let Some((task, ended)) = next() {
-            if !self.tasks.contains_key(&task) && ended {
-                // A child of this process that is not traced: whoever started it waits for it.
-                break;
+        let until = now_ns() + POLL_NS;
+        // The signals are taken once nothing is left to serve, and then it is looked again. Out of time they stay, so that whoever
+        // waits for them is back at once.
+        while self.serve_all(until) && drain(&self.children) {}
+        self.adopt_orphans();
+        self.hand_on(sink);
+        Ok(())
+    }
+
+    /// Serves tasks until none is stopped, or it is late: false.
+    fn serve_all(&mut self, until: u64) -> bool {
+        let mut served = 0;
+        while let Ok(Some(news)) = next(None) {
+            self.serve(news);
+            served += 1;
+            // One that stops again and again hides the older ones.
+            if served % (1 + self.tasks.len() / 8) == 0 {
+                for task in self.tasks.keys().copied().collect::<Vec<_>>() {
+                    if let Ok(Some(news)) = next(Some(task)) {
+                        self.serve(news);
+                    }
+                }
             }
-            if ended {
+            if now_ns() >= until {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn serve(&mut self, news: News) {
+        match news {
+            News::Stopped(task) => {
+                if let Some(status) = take(task) {
+                    self.on_stop(task, status);
+                }
+            }
+            News::Ended(task) => {
                 // Everything is read before the end is taken.
                 let known = self.tasks.get(&task).cloned();
                 let totals = known.as_ref().and_then(|known| self.totals(known, task));
-                let Some(status) = take(task) else { break };
-                self.on_end(task, status, known, totals);
-            } else {
-                let Some(status) = take(task) else { break };
-                self.on_stop(task, status);
+                if let Some(status) = take(task) {
+                    self.on_end(task, status, known, totals);
+                }
             }
         }
-        self.hand_on(sink);
-        Ok(())
     }
 
     /// Whether switches of the tree are recorded, and if not, why.
@@ -197,12 +232,16 @@ impl Seized {
     pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.poll(sink)?;
         let alive: Vec<(Tid, Task)> = self.tasks.drain().collect();
-        for (tid, task) in alive {
-            let totals = self.totals(&task, tid).unwrap_or_default();
+        for (tid, task) in &alive {
+            let (tid, process) = (*tid, task.process);
+            let totals = self.totals(task, tid).unwrap_or_default();
             let totals = self.with_calls(tid, totals);
-            self.say(What::End { task: tid, process: task.process, status: None, totals });
-            release(tid as i32);
+            self.say(What::End { task: tid, process, status: None, totals });
         }
+        for (task, held) in self.early.drain() {
+            stop::detach(task as i32, held.status);
+        }
+        release(alive.iter().map(|(tid, _)| *tid));
         if let Some(mut switches) = self.switches.take() {
             switches.take(&mut self.events);
             switches.lost.by_cpu.iter().for_each(|more| self.lost.count(more));
@@ -223,28 +262,46 @@ impl Seized {
         &self.without_rights
     }
 
-    fn follow_all(&mut self, processes: &[i32], first: i32) -> Result<usize, TraceError> {
-        let mut found = 0;
-        for &process in processes {
-            for thread in proc::threads(process) {
-                match self.seize(thread, 0) {
-                    // One that has ended meanwhile is no loss; that the first may not be followed is an error.
-                    Err(error) if process == first && found == 0 => return Err(refused(thread, &error)),
-                    Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-                        self.skip(process as Pid, thread);
-                        continue;
+    /// Takes up what runs. Repeated until no new one is found, as at the full level: what is made by a task that is traced already
+    /// is traced by the kernel.
+    fn follow_all(&mut self, find: &dyn Fn() -> BTreeSet<i32>) -> Result<usize, TraceError> {
+        let (mut known, mut found) = (BTreeSet::new(), 0);
+        loop {
+            let before = known.len();
+            let mut processes: Vec<i32> = find().into_iter().collect();
+            parents_first(&mut processes, |process| *process as Pid);
+            for process in processes {
+                for thread in threads(process) {
+                    if known.insert(thread) && self.take_up(process, thread, found == 0)? {
+                        found += 1;
                     }
-                    Err(_) => continue,
-                    Ok(()) => found += 1,
                 }
-                self.found_running(process as Pid, thread);
             }
-            self.note_ended(process);
+            if known.len() == before {
+                break;
+            }
         }
-        if found == 0 {
-            return Err(TraceError::Follow { pid: first, why: "there is no such process".to_owned() });
-        }
+        let processes: BTreeSet<Pid> = self.tasks.values().map(|task| task.process).collect();
+        processes.into_iter().for_each(|process| self.note_ended(process));
         Ok(found)
+    }
+
+    /// Whether it is followed from now on. One that has ended meanwhile is no loss; that the first may not be followed is an
+    /// error.
+    fn take_up(&mut self, process: i32, thread: i32, first: bool) -> Result<bool, TraceError> {
+        match self.seize(thread, 0) {
+            Ok(()) => {
+                self.found_running(process as Pid, thread);
+                return Ok(true);
+            }
+            // Who is traced was made by one that is followed, whose event is still to come.
+            Err(error) => match Status::of(thread) {
+                status if status.is_traced_here() || status.has_ended() => {}
+                _ if first => return Err(refused(thread, &error)),
+                _ => self.skip(process as Pid, thread),
+            },
+        }
+        Ok(false)
     }
 
     fn found_running(&mut self, process: Pid, thread: i32) {
@@ -264,11 +321,11 @@ impl Seized {
     }
 
     /// Threads of a process that had ended before it was followed.
-    fn note_ended(&mut self, process: i32) {
-        let threads = self.tasks.values().filter(|task| task.process == process as Pid);
+    fn note_ended(&mut self, process: Pid) {
+        let threads = self.tasks.values().filter(|task| task.process == process);
         let there: u64 = threads.map(|task| task.base.run_ns).sum();
-        if let Some(all) = proc::process_ns(process) {
-            self.ended_ns.insert(process as Pid, all.saturating_sub(there));
+        if let Some(all) = proc::process_ns(process as i32) {
+            self.ended_ns.insert(process, all.saturating_sub(there));
         }
     }
 
@@ -297,31 +354,75 @@ impl Seized {
                 }
             }
             libc::PTRACE_EVENT_EXEC => self.on_exec(task),
-            0 if signal == AT_CALL => self.on_call(task),
-            _ if !self.tasks.contains_key(&task) && !self.awaited.remove(&task) => {
+            0 if signal == stop::AT_CALL => self.on_call(task),
+            _ if !self.tasks.contains_key(&task) => {
                 // It waits until its parent's event says who it is.
-                self.early.insert(task);
+                self.early.insert(task, Held { status, since: now_ns() });
                 return;
             }
-            _ => {
-                self.awaited.remove(&task);
-                return stop::pass_on(self.how(), pid, status);
-            }
+            _ => return stop::pass_on(self.how(), pid, status),
         }
         stop::go_on(self.how(), pid, 0);
     }
 
     fn on_fork(&mut self, parent: Tid, child: Tid) {
         let Some(mother) = self.tasks.get(&parent).cloned() else { return };
-        let process = proc::process(child as i32).map_or(child, |process| process as Pid);
+        if self.tasks.contains_key(&child) {
+            // The event came so late that the child was taken for an orphan.
+            return;
+        }
+        let status = Status::of(child as i32);
+        let process = status.process().unwrap_or(child);
         let by =
             if process == mother.process { mother.by } else { self.group(&mother.by.name, true, process) };
         self.say_of(parent, What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
+        if !status.is_traced_here() {
+            // Its end was taken before this. Until its first stop only this signal ends a task.
+            return self.ended(child, process, Some(-libc::SIGKILL), None);
+        }
         self.tasks.insert(child, Task { process, by, base: Totals::default(), began: mother.began });
-        if self.early.remove(&child) {
-            stop::go_on(self.how(), child as i32, 0);
-        } else {
-            self.awaited.insert(child);
+        self.let_go(child);
+    }
+
+    /// A task that was held goes on.
+    fn let_go(&mut self, task: Tid) {
+        if let Some(held) = self.early.remove(&task) {
+            stop::pass_on(self.how(), task as i32, held.status);
+        }
+    }
+
+    /// A task is about to be forgotten. If it was killed on the way to the event that says whom it made, that never comes; who is
+    /// held and was made by it, or by nobody who is left, is let go in its place.
+    fn adopt_of(&mut self, ended: Tid, process: Pid, killed: bool) {
+        let has = |it: Pid| self.tasks.iter().any(|(task, known)| known.process == it && *task != ended);
+        // Of a thread that went by itself no event is missing.
+        if !killed && has(process) {
+            return;
+        }
+        let made_by_it = |child: &Tid| {
+            let status = Status::of(*child as i32);
+            match status.process() {
+                Some(of) if of != *child => of == process,
+                _ => status.parent().is_some_and(|parent| parent == process || !has(parent)),
+            }
+        };
+        let orphans: Vec<Tid> = self.early.keys().copied().filter(made_by_it).collect();
+        orphans.into_iter().for_each(|child| self.on_fork(ended, child));
+    }
+
+    /// Lets go who is still held though the parent's event must long be there: the parent had ended before this one came. Who that
+    /// was is not known.
+    fn adopt_orphans(&mut self) {
+        let now = now_ns();
+        let late = |held: &Held| now.saturating_sub(held.since) > HELD_NS;
+        let orphans: Vec<Tid> =
+            self.early.iter().filter(|(_, held)| late(held)).map(|(task, _)| *task).collect();
+        for task in orphans {
+            let process = Status::of(task as i32).process().unwrap_or(task);
+            let by = self.group(&proc::name(task as i32), true, process);
+            self.say(What::Fork { parent: 0, child: task, process, allowed: proc::allowed(task as i32) });
+            self.tasks.insert(task, Task { process, by, base: Totals::default(), began: true });
+            self.let_go(task);
         }
     }
 
@@ -382,10 +483,11 @@ impl Seized {
     }
 
     fn on_end(&mut self, task: Tid, status: i32, known: Option<Task>, totals: Option<Totals>) {
-        self.tasks.remove(&task);
         self.early.remove(&task);
-        self.awaited.remove(&task);
         let Some(known) = known else { return };
+        let killed = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGKILL;
+        self.adopt_of(task, known.process, killed);
+        self.tasks.remove(&task);
         if let Some(totals) = &totals {
             *self.ended_ns.entry(known.process).or_default() += totals.run_ns + known.base.run_ns;
         }
@@ -468,4 +570,33 @@ fn refused(pid: i32, error: &io::Error) -> TraceError {
         _ => error.to_string(),
     };
     TraceError::Follow { pid, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn who_was_made_while_others_were_taken_up_is_looked_for_again() {
+        if super::super::possible().is_err() {
+            return;
+        }
+        let mut sleeping = [(); 2].map(|()| Command::new("sleep").arg("60").spawn().unwrap());
+        let pids = sleeping.each_ref().map(|it| it.id() as i32);
+        let mut seized = Seized::open(Tracing::Events, &Wanted::default()).unwrap();
+        let looks = Cell::new(0);
+        let found = seized.follow_all(&|| {
+            looks.set(looks.get() + 1);
+            pids.into_iter().take(looks.get()).collect()
+        });
+        assert_eq!((found.unwrap(), looks.get(), seized.alive()), (2, 3, 2));
+        seized.finish(&mut drop).unwrap();
+        for it in &mut sleeping {
+            it.kill().unwrap();
+            it.wait().unwrap();
+        }
+    }
 }

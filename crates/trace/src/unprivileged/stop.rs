@@ -5,6 +5,9 @@ use std::{io, mem, ptr};
 /// Stops at forks and clones; the new task is traced from its first instruction.
 pub const EVENTS: i32 = libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACECLONE;
 
+/// The wait status of a stop at a system call, told from a signal by this bit (`PTRACE_O_TRACESYSGOOD`).
+pub(super) const AT_CALL: i32 = libc::SIGTRAP | 0x80;
+
 /// Traces a task with these options. It is not stopped by it.
 pub fn seize(task: i32, options: i32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, task, 0, options as usize)
@@ -24,6 +27,15 @@ pub fn pass_on(how: libc::c_uint, task: i32, status: i32) {
         0 => go_on(how, task, signal),
         _ => go_on(how, task, 0),
     }
+}
+
+/// Lets a stopped task go on untraced. A signal that it was stopped at is delivered; a group-stop stays one by itself.
+pub(super) fn detach(task: i32, status: i32) {
+    let signal = match (status >> 16, libc::WSTOPSIG(status)) {
+        (0, signal) if signal != AT_CALL => signal,
+        _ => 0,
+    };
+    go_on(libc::PTRACE_DETACH, task, signal);
 }
 
 /// Asks a running task to stop.

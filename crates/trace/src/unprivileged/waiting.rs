@@ -3,6 +3,8 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use whyfaster_core::trace::event::Tid;
 
@@ -24,24 +26,45 @@ pub(super) fn child_signals() -> io::Result<OwnedFd> {
     }
 }
 
-pub(super) fn drain(signals: &OwnedFd) {
+/// Takes what came of them so far; whether there was anything.
+pub(super) fn drain(signals: &OwnedFd) -> bool {
     let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
-    while rustix::io::read(signals, &mut info).is_ok_and(|read| read > 0) {}
+    let mut came = false;
+    while rustix::io::read(signals, &mut info).is_ok_and(|read| read > 0) {
+        came = true;
+    }
+    came
 }
 
-/// The next task that stopped or ended, and whether it ended; it stays to be taken.
-pub(super) fn next() -> Option<(Tid, bool)> {
+/// What happened to a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    Stopped(Tid),
+    Ended(Tid),
+}
+
+/// A task that stopped or ended, this one or any, the newest first; it stays to be taken. An error: there is no such task
+/// (any more). Traced ones alone: of other children only those are asked for that end without `SIGCHLD`, and nobody here
+/// has such (`eligible_child` in kernel/exit.c). One that was left to this process or started before it began
+/// would otherwise stand before the traced ones for ever.
+pub(super) fn next(of: Option<Tid>) -> io::Result<Option<News>> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let flags = libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    let flags = libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT | libc::__WCLONE;
+    let kind = if of.is_some() { libc::P_PID } else { libc::P_ALL };
     // SAFETY: the pointer is to memory of ours; zeroed is valid, and means that nothing was found.
-    unsafe {
-        if libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), flags) != 0 {
-            return None;
+    let info = unsafe {
+        if libc::waitid(kind, of.unwrap_or(0), info.as_mut_ptr(), flags) != 0 {
+            return Err(io::Error::last_os_error());
         }
-        let info = info.assume_init();
-        let ended = matches!(info.si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
-        (info.si_pid() != 0).then(|| (info.si_pid() as Tid, ended))
-    }
+        info.assume_init()
+    };
+    // SAFETY: a child's signal, or zeroes.
+    let task = unsafe { info.si_pid() } as Tid;
+    Ok(match info.si_code {
+        _ if task == 0 => None,
+        libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED => Some(News::Ended(task)),
+        _ => Some(News::Stopped(task)),
+    })
 }
 
 /// Takes what happened to a task: its wait status.
@@ -52,16 +75,80 @@ pub(super) fn take(task: Tid) -> Option<i32> {
     (taken == task as i32).then_some(status)
 }
 
-/// Stops a task for a moment to let it go on untraced. One that cannot be stopped now is let go by the kernel when this
-/// process ends: ptrace(2).
-pub(super) fn release(task: i32) {
-    if stop::interrupt(task).is_err() {
-        return;
+/// Stops tasks for a moment to let them go on untraced, and whatever they made meanwhile. Who cannot be stopped in time
+/// is let go by the kernel when this process ends: ptrace(2).
+pub(super) fn release(tasks: impl IntoIterator<Item = Tid>) {
+    /// For all of them.
+    const PATIENCE: Duration = Duration::from_millis(100);
+    for task in tasks {
+        // One that has ended needs nothing.
+        let _ = stop::interrupt(task as i32);
     }
-    for _ in 0..100 {
-        if take(task as Tid).is_some() {
-            return stop::go_on(libc::PTRACE_DETACH, task, 0);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match next(None) {
+            Ok(Some(News::Stopped(task))) => {
+                if let Some(status) = take(task) {
+                    stop::detach(task as i32, status);
+                }
+            }
+            Ok(Some(News::Ended(task))) => drop(take(task)),
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => return,
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, Command, ExitStatus};
+
+    use super::*;
+
+    fn wait_for(what: &str, mut it: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !it() {
+            assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn is(task: u32, state: &str) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{task}/status")).unwrap_or_default();
+        status.lines().any(|line| line.strip_prefix("State:").is_some_and(|it| it.trim().starts_with(state)))
+    }
+
+    /// Lets it go where it is stopped. How it ends by itself.
+    fn released(mut child: Child) -> ExitStatus {
+        wait_for("it is stopped", || is(child.id(), "t"));
+        release([child.id()]);
+        let mut status = None;
+        wait_for("it has ended", || {
+            status = child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap()
+    }
+
+    #[test]
+    fn who_is_let_go_gets_the_signal_that_it_was_stopped_at() {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        if stop::seize(child.id() as i32, 0).is_ok() {
+            // SAFETY: a child that was not waited for.
+            unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+            assert_eq!(released(child).signal(), Some(libc::SIGTERM));
+        }
+    }
+
+    #[test]
+    fn who_is_let_go_in_a_fork_takes_the_child_along() {
+        let go = tempfile::tempdir().unwrap();
+        let script = "while [ ! -e go ]; do :; done; /bin/true && exit 3";
+        let child = Command::new("sh").args(["-c", script]).current_dir(go.path()).spawn().unwrap();
+        if stop::seize(child.id() as i32, stop::EVENTS).is_ok() {
+            std::fs::write(go.path().join("go"), "").unwrap();
+            assert_eq!(released(child).code(), Some(3));
+        }
     }
 }
