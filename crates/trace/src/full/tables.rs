@@ -1,5 +1,5 @@
 //! Which calls have a descriptor as their first argument, and which argument is a path: what the programs must know to
-//! look them up.
+//! look them up, and who sees calls by ptrace.
 
 use libc::c_long;
 use whyfaster_core::trace::event::CallNumber;
@@ -80,6 +80,7 @@ const WITH_PATH: &[(c_long, u8)] = &[
     (libc::SYS_mknodat, 1),
     (libc::SYS_linkat, 1),
     (libc::SYS_symlinkat, 2),
+    (libc::SYS_renameat, 1),
     (libc::SYS_renameat2, 1),
     (libc::SYS_fchmodat, 1),
     (libc::SYS_fchownat, 1),
@@ -126,7 +127,6 @@ const OLD_WITH_PATH: &[(c_long, u8)] = &[
     (libc::SYS_utime, 0),
     (libc::SYS_utimes, 0),
     (libc::SYS_mknod, 0),
-    (libc::SYS_renameat, 1),
     (libc::SYS_futimesat, 1),
 ];
 #[cfg(not(target_arch = "x86_64"))]
@@ -174,6 +174,13 @@ pub(crate) fn paths<const N: usize>() -> [u8; N] {
         set(&mut table, *call, argument + 1);
     }
     table
+}
+
+/// The number of the path among the arguments of a call that has one.
+pub(crate) fn path_argument(call: CallNumber) -> Option<usize> {
+    let is = |known: &c_long| !call.compat && *known == c_long::from(call.number);
+    let mut all = WITH_PATH.iter().chain(OLD_WITH_PATH);
+    all.find(|(known, _)| is(known)).map(|(_, argument)| usize::from(*argument))
 }
 
 /// What each call transfers.
@@ -239,5 +246,22 @@ mod tests {
         assert_eq!(descriptors.iter().filter(|d| **d == 1).count(), named, "each stands in one list");
         assert_eq!(paths.iter().filter(|p| **p > 0).count(), WITH_PATH.len() + OLD_WITH_PATH.len());
         assert_eq!(paths[usize::try_from(libc::SYS_openat).unwrap()], 2);
+    }
+
+    #[test]
+    fn one_call_is_looked_up_as_all_of_them() {
+        let call = |number: c_long| CallNumber { number: u32::try_from(number).unwrap(), compat: false };
+        let (paths, transfers) = (paths::<512>(), transfers::<512>());
+        for number in 0..512 {
+            let at = usize::try_from(number).unwrap();
+            assert_eq!(
+                path_argument(call(number)).map_or(0, |argument| argument + 1),
+                usize::from(paths[at])
+            );
+            assert_eq!(moves_bytes(call(number)), u32::from(transfers[at]) == transfer::TRANSFERS_BYTES.0);
+        }
+        assert_eq!(path_argument(call(libc::SYS_symlinkat)), Some(2));
+        assert!(moves_bytes(call(libc::SYS_copy_file_range)));
+        assert_eq!(path_argument(CallNumber { compat: true, ..call(libc::SYS_symlinkat) }), None);
     }
 }

@@ -7,26 +7,11 @@ use whyfaster_core::trace::event::{Call, CallNumber, FileKind, Tid};
 
 use super::stop::CallStop;
 use super::{memory, proc};
+use crate::full::tables;
 use crate::wanted::Wanted;
 
 /// Calls that a program begins another with.
 const EXECS: [u32; 2] = [libc::SYS_execve as u32, libc::SYS_execveat as u32];
-
-/// Calls that move data, with their descriptor first and the bytes as their result.
-const DATA: [u32; 12] = [
-    libc::SYS_read as u32,
-    libc::SYS_readv as u32,
-    libc::SYS_pread64 as u32,
-    libc::SYS_preadv as u32,
-    libc::SYS_recvfrom as u32,
-    libc::SYS_recvmsg as u32,
-    libc::SYS_write as u32,
-    libc::SYS_writev as u32,
-    libc::SYS_pwrite64 as u32,
-    libc::SYS_pwritev as u32,
-    libc::SYS_sendto as u32,
-    libc::SYS_sendmsg as u32,
-];
 
 /// A call under way.
 #[derive(Clone, Debug)]
@@ -86,18 +71,17 @@ impl Calls {
     ) -> Seen {
         match stop {
             CallStop::Entry { compat, number, args } => {
-                let exec = !compat && EXECS.contains(&number);
+                let call = CallNumber { number, compat };
+                let exec = is_exec(call);
                 *began |= exec;
                 if !*began {
                     return Seen::Nothing;
                 }
-                let call = CallNumber { number, compat };
-                let place = memory::path_argument(number).filter(|_| !compat && (exec || self.each));
+                let place = tables::path_argument(call).filter(|_| exec || self.each);
                 let path = place.and_then(|place| memory::string(task as i32, args[place]));
                 self.unread += u64::from(place.is_some_and(|place| args[place] != 0) && path.is_none());
                 self.made.entry(task).or_default().0 += 1;
-                let moves = !compat && DATA.contains(&number);
-                let file = moves.then(|| proc::file_kind(task as i32, args[0]));
+                let file = tables::moves_bytes(call).then(|| proc::file_kind(task as i32, args[0]));
                 self.cell(by, call, file).entered += 1;
                 self.open.insert(task, Open { by: by.clone(), call, file, began: at, args, path });
                 Seen::Nothing

@@ -1,4 +1,4 @@
-//! Strings in the memory of a traced task, and which calls have one.
+//! Strings in the memory of a traced task.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -47,59 +47,6 @@ fn read_at_once(task: i32, address: u64, into: &mut [u8]) -> Option<usize> {
     // SAFETY: the local vector is memory of ours of that length; the remote one is only read, in the other process.
     let read = unsafe { libc::process_vm_readv(task, &local, 1, &remote, 1, 0) };
     usize::try_from(read).ok().filter(|read| *read > 0)
-}
-
-/// Which argument of a call is a path, for the calls of 64-bit programs.
-pub(super) fn path_argument(number: u32) -> Option<usize> {
-    const AT: &[libc::c_long] = &[
-        libc::SYS_openat,
-        libc::SYS_openat2,
-        libc::SYS_newfstatat,
-        libc::SYS_statx,
-        libc::SYS_unlinkat,
-        libc::SYS_readlinkat,
-        libc::SYS_faccessat,
-        libc::SYS_faccessat2,
-        libc::SYS_mkdirat,
-        libc::SYS_renameat,
-        libc::SYS_renameat2,
-        libc::SYS_execveat,
-        libc::SYS_fchmodat,
-        libc::SYS_fchownat,
-        libc::SYS_utimensat,
-    ];
-    const FIRST: &[libc::c_long] = &[
-        libc::SYS_execve,
-        libc::SYS_chdir,
-        libc::SYS_truncate,
-        libc::SYS_statfs,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_open,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_stat,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_lstat,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_access,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_unlink,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_readlink,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_mkdir,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_rmdir,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_rename,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_creat,
-    ];
-    let number = libc::c_long::from(number);
-    match () {
-        () if FIRST.contains(&number) => Some(0),
-        () if AT.contains(&number) => Some(1),
-        () => None,
-    }
 }
 
 #[cfg(test)]
