@@ -206,10 +206,15 @@ fn who_loses_rights_by_being_traced_is_told_of() {
     needs!(root());
     let place = place_of_user();
     let rise = "./rise --reuid 0 --regid 0 --clear-groups true";
-    for level in ["unprivileged", "ptrace"] {
+    // What may only be executed lets nobody look at it.
+    fs::copy(place.path("rise"), place.path("closed-rise")).unwrap();
+    fs::set_permissions(place.path("closed-rise"), std::os::unix::fs::PermissionsExt::from_mode(0o4111))
+        .unwrap();
+    let closed = rise.replace("./rise", &place.file("closed-rise"));
+    for (level, line) in [("unprivileged", rise), ("ptrace", rise), ("unprivileged", &closed)] {
         let ran = start_as_user(
             &place,
-            &["trace", "--level", level, "--untraced-runs", "0", "--", "sh", "-c", rise],
+            &["trace", "--level", level, "--untraced-runs", "0", "--", "sh", "-c", line],
         )
         .wait()
         .ok();

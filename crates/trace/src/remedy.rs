@@ -121,9 +121,10 @@ fn word(program: &Path, search: &OsStr) -> String {
     }
 }
 
-fn on_path(search: &OsStr, program: &str) -> Option<PathBuf> {
+/// A program as a shell finds it.
+pub(crate) fn on_path(search: &OsStr, program: impl AsRef<Path>) -> Option<PathBuf> {
     env::split_paths(search)
-        .map(|directory| directory.join(program))
+        .map(|directory| directory.join(&program))
         .find(|file| file.is_file() && access(file, Access::EXEC_OK).is_ok())
 }
 

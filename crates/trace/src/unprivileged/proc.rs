@@ -27,7 +27,7 @@ pub(super) fn process_ns(process: i32) -> Option<u64> {
 /// What the kernel counted for a task so far. Page faults come without those of the end itself.
 pub(super) fn totals(process: i32, task: i32) -> Option<Totals> {
     let (run_ns, delay_ns) = schedstat(task)?;
-    let (voluntary, involuntary) = switches(process, task).unzip();
+    let (voluntary, involuntary) = switches(task).unzip();
     Some(Totals {
         run_ns,
         delay_ns: Some(delay_ns),
@@ -51,11 +51,9 @@ pub(super) fn since(now: Totals, base: &Totals) -> Totals {
     }
 }
 
-fn switches(process: i32, task: i32) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(format!("/proc/{process}/task/{task}/status")).ok()?;
-    let field = |name: &str| {
-        text.lines().find_map(|line| line.strip_prefix(name)).and_then(|value| value.trim().parse().ok())
-    };
+fn switches(task: i32) -> Option<(u64, u64)> {
+    let status = Status::of(task);
+    let field = |word: &str| status.field(word)?.parse().ok();
     Some((field("voluntary_ctxt_switches:")?, field("nonvoluntary_ctxt_switches:")?))
 }
 
