@@ -1,19 +1,25 @@
-//! A directory of this user's whose files need not outlive the boot.
+//! A directory of this user's whose files need not outlive the boot, one for all runs.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The directory, made if need be; `None`: this user has none. Nobody else can put a link or a file of theirs there.
+/// The directory, made if need be; `None`: this user can have none. Nobody else can put a link or a file of theirs there.
 pub(crate) fn directory() -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
-    let above = match uid {
-        0 => PathBuf::from("/run"),
-        _ => PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?),
+    let of_boot = match uid {
+        0 => Some(PathBuf::from("/run")),
+        _ => std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from),
     };
-    owned(&above, uid).then_some(())?;
-    let directory = above.join("whyfaster");
+    match of_boot.filter(|above| owned(above, uid)) {
+        Some(above) => made(above.join("whyfaster"), uid),
+        // As under cron or in a container.
+        None => made(shared(&std::env::temp_dir())?.join(format!("whyfaster-{uid}")), uid),
+    }
+}
+
+fn made(directory: PathBuf, uid: u32) -> Option<PathBuf> {
     match DirBuilder::new().mode(0o700).create(&directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => None,
         _ => owned(&directory, uid).then_some(directory),
@@ -25,14 +31,15 @@ fn owned(path: &Path, uid: u32) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == uid && it.mode() & 0o022 == 0)
 }
 
-/// Writes a file that only this user reads: into the directory above, else under a name that nobody can foresee into that of temporary
-/// files. Returns its path.
+/// A directory in which everybody can replace only what is theirs: root's, with the sticky bit of inode(7).
+fn shared(path: &Path) -> Option<&Path> {
+    let is = |it: fs::Metadata| it.is_dir() && it.uid() == 0 && it.mode() & libc::S_ISVTX != 0;
+    fs::symlink_metadata(path).is_ok_and(is).then_some(path)
+}
+
+/// Writes a file that only this user reads into that directory, in place of the one of this name. Returns its path.
 pub(crate) fn write(name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    let Some(directory) = directory() else {
-        let mut file = tempfile::Builder::new().prefix("whyfaster-").suffix(name).tempfile()?;
-        file.write_all(bytes)?;
-        return Ok(file.into_temp_path().keep()?);
-    };
+    let directory = directory().ok_or_else(|| io::Error::other("no directory of this user's own"))?;
     let path = directory.join(name);
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
@@ -54,6 +61,6 @@ mod tests {
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();
         assert!(!owned(&link, uid));
         fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
-        assert!(!owned(dir.path(), uid));
+        assert!(!owned(dir.path(), uid) && shared(dir.path()).is_none());
     }
 }
