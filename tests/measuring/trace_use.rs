@@ -146,6 +146,15 @@ fn a_failing_command_says_why_beside_json() {
     assert_eq!(ran.err, "");
 }
 
+#[test]
+fn a_command_of_which_only_the_end_is_seen_has_its_own_number() {
+    let place = Sandbox::open();
+    let trace = traced(&place, &["--level", "rusage", "echo $$ >pid"]);
+    let pid: u64 = place.read("pid").trim().parse().unwrap();
+    let task = &rows(&trace, "tasks")[0];
+    assert_eq!((&task["pid"], &task["tid"]), (&pid.into(), &pid.into()), "{task}");
+}
+
 /// The documented paths of the JSON that other tools read: every row has every field, of the kind that is documented.
 #[test]
 fn the_documented_paths_of_the_json_are_there() {

@@ -21,11 +21,11 @@ pub fn levels() -> Vec<Finding> {
             "trace: unprivileged",
             "forks, execs, ends, run and wait times can be seen; with --level ptrace every call too",
         ),
-        Err(why) => Finding::with(
+        Err(missing) => Finding::with(
             Mark::Note,
             "trace: unprivileged",
-            format!("not to be had: {why}"),
-            "sudo sysctl kernel.yama.ptrace_scope=1; in a container: --cap-add SYS_PTRACE; else only rusage is left",
+            format!("not to be had: {}", missing.why),
+            format!("{}; else only rusage is left", missing.advice()),
         ),
     });
     lines

@@ -10,9 +10,10 @@ use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::stats::quantile::median;
+use whyfaster_core::trace::event::Pid;
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
-use whyfaster_core::trace::report::{Level, Untraced};
+use whyfaster_core::trace::report::Untraced;
 use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_trace::unprivileged::{Bare, bare};
 use whyfaster_words::exit::Failure;
@@ -57,8 +58,8 @@ pub(super) fn watch(
         stop: None,
         late: false,
         warnings: Vec::new(),
+        bare: None,
     };
-    let level = chosen.level;
     let (outcome, counts) = watch.traced(chosen.observer, say, take)?;
     let mut watched = Watched { counts, ..Watched::default() };
     around.end(&mut watched.facts);
@@ -70,8 +71,8 @@ pub(super) fn watch(
     watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
     let broken = killed(&outcome) || watch.stop.is_some();
     terminal.into_iter().for_each(|it| it.restore(broken));
-    if level == Level::Rusage {
-        watch.bare(&outcome, take);
+    if let Some(pid) = watch.bare {
+        watch.tell_bare(pid, &outcome, take);
     }
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
@@ -107,6 +108,8 @@ struct Watch<'a> {
     late: bool,
     /// What the observer says of the traced run.
     warnings: Vec<Warning>,
+    /// The command's process, where nothing but its end is seen.
+    bare: Option<Pid>,
 }
 
 /// Ctrl-C or Ctrl-\\, whose signal the command got as well.
@@ -197,6 +200,7 @@ impl Watch<'_> {
             self.late = !observer.stop_at_interrupt();
         }
         self.warnings = observer.without_rights();
+        self.bare = observer.bare();
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
             return Err(cannot_execute(&self.command.program, *errno));
@@ -260,14 +264,14 @@ impl Watch<'_> {
     }
 
     /// The events of the level that sees only the end.
-    fn bare(&self, outcome: &Outcome, take: Take<'_>) {
+    fn tell_bare(&self, pid: Pid, outcome: &Outcome, take: Take<'_>) {
         let copies = &outcome.copies;
         let first = |column: &[f64]| column.first().copied().unwrap_or(0.0);
         let ns = |seconds: f64| (seconds * 1e9) as u64;
         let began = outcome.released_ns + ns(first(&copies.start_s));
         let name = Path::new(&self.command.program).file_name().unwrap_or_default().to_string_lossy();
         let known = Bare {
-            pid: 1,
+            pid,
             name: name.chars().take(15).collect(),
             path: self.command.program.clone(),
             began,

@@ -62,7 +62,7 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
 fn bare() -> Chosen {
     Chosen {
         level: Level::Rusage,
-        observer: Observer::Nothing,
+        observer: Observer::Nothing(None),
         switches: false,
         not_measured: Vec::new(),
         because: Vec::new(),
@@ -74,9 +74,7 @@ fn refused(plan: &TracePlan) -> Option<String> {
     if !matches!(plan.target, Target::Command(_)) {
         return None;
     }
-    let why = possible().err()?;
-    let remedy = "sudo sysctl kernel.yama.ptrace_scope=1 allows it, in a container --cap-add SYS_PTRACE";
-    Some(format!("{why}; {remedy}"))
+    possible().err().map(|missing| format!("{}; {}", missing.why, missing.advice()))
 }
 
 /// What was asked for and the level cannot give.

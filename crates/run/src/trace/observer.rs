@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::trace::counts::Counts;
-use whyfaster_core::trace::event::Event;
+use whyfaster_core::trace::event::{Event, Pid};
 use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_trace::unprivileged::Seized;
 use whyfaster_trace::{Full, TraceError};
@@ -16,8 +16,8 @@ pub(crate) enum Observer {
     Full(Box<Full>),
     /// ptrace.
     Seized(Box<Seized>),
-    /// Only what `wait4` says in the end.
-    Nothing,
+    /// Only what `wait4` says in the end, of this process.
+    Nothing(Option<Pid>),
 }
 
 /// Takes an event.
@@ -28,7 +28,7 @@ impl Observer {
     pub(crate) fn calibrate(&mut self) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.calibrate().map(drop),
-            Self::Seized(_) | Self::Nothing => Ok(()),
+            Self::Seized(_) | Self::Nothing(_) => Ok(()),
         }
     }
 
@@ -36,7 +36,7 @@ impl Observer {
     pub(crate) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.mark_tool(pid as u32),
-            Self::Seized(_) | Self::Nothing => Ok(()),
+            Self::Seized(_) | Self::Nothing(_) => Ok(()),
         }
     }
 
@@ -45,7 +45,10 @@ impl Observer {
         match self {
             Self::Full(full) => full.follow(pid),
             Self::Seized(seized) => seized.follow(pid),
-            Self::Nothing => Ok(()),
+            Self::Nothing(of) => {
+                *of = Some(pid as Pid);
+                Ok(())
+            }
         }
     }
 
@@ -54,7 +57,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.follow_running(pid),
             Self::Seized(seized) => seized.follow_running(pid),
-            Self::Nothing => Ok(0),
+            Self::Nothing(_) => Ok(0),
         }
     }
 
@@ -63,7 +66,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.follow_cgroup(directory),
             Self::Seized(seized) => seized.follow_cgroup(directory),
-            Self::Nothing => Ok(0),
+            Self::Nothing(_) => Ok(0),
         }
     }
 
@@ -72,7 +75,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.note_stop(),
             // They do not see what a task waits for.
-            Self::Seized(_) | Self::Nothing => {}
+            Self::Seized(_) | Self::Nothing(_) => {}
         }
     }
 
@@ -81,7 +84,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.stop_at_interrupt(),
             // They do not see what a task waits for.
-            Self::Seized(_) | Self::Nothing => true,
+            Self::Seized(_) | Self::Nothing(_) => true,
         }
     }
 
@@ -90,7 +93,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.alive(),
             Self::Seized(seized) => seized.alive(),
-            Self::Nothing => 0,
+            Self::Nothing(_) => 0,
         }
     }
 
@@ -99,7 +102,7 @@ impl Observer {
         match self {
             Self::Full(full) => Some(full.as_fd()),
             Self::Seized(seized) => Some(seized.as_fd()),
-            Self::Nothing => None,
+            Self::Nothing(_) => None,
         }
     }
 
@@ -108,7 +111,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.poll(take),
             Self::Seized(seized) => seized.poll(take),
-            Self::Nothing => Ok(()),
+            Self::Nothing(_) => Ok(()),
         }
     }
 
@@ -117,7 +120,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.finish_run(take),
             // Only the full level is used for more than one command.
-            Self::Seized(_) | Self::Nothing => Ok(Counts::default()),
+            Self::Seized(_) | Self::Nothing(_) => Ok(Counts::default()),
         }
     }
 
@@ -130,12 +133,20 @@ impl Observer {
         seized.without_rights().iter().map(warning).collect()
     }
 
+    /// The process of a command of which only the end is seen.
+    pub(crate) fn bare(&self) -> Option<Pid> {
+        match self {
+            Self::Full(_) | Self::Seized(_) => None,
+            Self::Nothing(of) => *of,
+        }
+    }
+
     /// Ends observing.
     pub(crate) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
         match self {
             Self::Full(full) => full.finish(take),
             Self::Seized(seized) => seized.finish(take),
-            Self::Nothing => Ok(Counts::default()),
+            Self::Nothing(_) => Ok(Counts::default()),
         }
     }
 }

@@ -26,7 +26,8 @@ pub(super) fn watch(
 ) -> Result<Watched, Failure> {
     let mut observer = chosen.observer;
     let failed = |error: TraceError| {
-        let exit = if matches!(error, TraceError::Follow { .. }) { Exit::Unfit } else { Exit::Error };
+        let unfit = matches!(error, TraceError::Follow { .. } | TraceError::Cgroup { .. });
+        let exit = if unfit { Exit::Unfit } else { Exit::Error };
         Failure::new(
             exit,
             format!("--follow: {error}"),
