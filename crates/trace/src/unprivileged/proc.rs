@@ -122,12 +122,6 @@ impl Status {
         self.field("PPid:")?.parse().ok()
     }
 
-    /// Whether this thread traces it. Nobody does once its end was taken.
-    pub(super) fn is_traced_here(&self) -> bool {
-        let here = rustix::thread::gettid().as_raw_nonzero().get();
-        self.field("TracerPid:").is_some_and(|tracer| tracer.parse() == Ok(here))
-    }
-
     /// Whether it has ended, though that was not taken yet.
     pub(super) fn has_ended(&self) -> bool {
         self.field("State:").is_none_or(|state| state.starts_with(['Z', 'X']))

@@ -15,7 +15,7 @@ use whyfaster_core::trace::event::{Event, NotOurs, Pid, Skipped, TaskKind, Tid, 
 use super::calls::{Calls, Seen, errno, is_exec};
 use super::proc::{self, Status};
 use super::switches::Switches;
-use super::waiting::{News, child_signals, drain, next, release, take};
+use super::waiting::{News, child_signals, drain, is_traced, next, release, take};
 use super::{rights, stop};
 use crate::clock::{now_ns, own_cpu_ns};
 use crate::full::follow::{below, of_cgroup, threads};
@@ -268,7 +268,9 @@ impl Seized {
         let (mut known, mut found) = (BTreeSet::new(), 0);
         loop {
             let before = known.len();
-            let mut processes: Vec<i32> = find().into_iter().collect();
+            // What observes is no part of what is observed.
+            let other = |process: &i32| *process as u32 != std::process::id();
+            let mut processes: Vec<i32> = find().into_iter().filter(other).collect();
             parents_first(&mut processes, |process| *process as Pid);
             for process in processes {
                 for thread in threads(process) {
@@ -295,11 +297,9 @@ impl Seized {
                 return Ok(true);
             }
             // Who is traced was made by one that is followed, whose event is still to come.
-            Err(error) => match Status::of(thread) {
-                status if status.is_traced_here() || status.has_ended() => {}
-                _ if first => return Err(refused(thread, &error)),
-                _ => self.skip(process as Pid, thread),
-            },
+            Err(_) if is_traced(thread as Tid) || Status::of(thread).has_ended() => {}
+            Err(error) if first => return Err(refused(thread, &error)),
+            Err(_) => self.skip(process as Pid, thread),
         }
         Ok(false)
     }
@@ -371,12 +371,11 @@ impl Seized {
             // The event came so late that the child was taken for an orphan.
             return;
         }
-        let status = Status::of(child as i32);
-        let process = status.process().unwrap_or(child);
+        let process = Status::of(child as i32).process().unwrap_or(child);
         let by =
             if process == mother.process { mother.by } else { self.group(&mother.by.name, true, process) };
         self.say_of(parent, What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
-        if !status.is_traced_here() {
+        if !is_traced(child) {
             // Its end was taken before this. Until its first stop only this signal ends a task.
             return self.ended(child, process, Some(-libc::SIGKILL), None);
         }

@@ -67,6 +67,11 @@ pub(super) fn next(of: Option<Tid>) -> io::Result<Option<News>> {
     })
 }
 
+/// Whether a task is traced by this process: not one whose end was taken.
+pub(super) fn is_traced(task: Tid) -> bool {
+    next(Some(task)).is_ok()
+}
+
 /// Takes what happened to a task: its wait status.
 pub(super) fn take(task: Tid) -> Option<i32> {
     let mut status = 0;
