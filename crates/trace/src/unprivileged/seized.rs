@@ -576,11 +576,12 @@ mod tests {
     use std::cell::Cell;
     use std::process::Command;
 
+    use super::super::possible;
     use super::*;
 
     #[test]
     fn who_was_made_while_others_were_taken_up_is_looked_for_again() {
-        if super::super::possible().is_err() {
+        if possible().is_err() {
             return;
         }
         let mut sleeping = [(); 2].map(|()| Command::new("sleep").arg("60").spawn().unwrap());
