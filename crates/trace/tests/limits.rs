@@ -282,6 +282,68 @@ fn a_running_tree_is_taken_up_with_its_threads_and_children() {
     assert!(Full::open(&Wanted::default()).unwrap().follow_running(i32::MAX).is_err());
 }
 
+/// So many tasks that what is told of them is far more than the kernel's buffer holds.
+const MANY: usize = 2001;
+
+/// A process with so many tasks, which wait; not released yet.
+fn with_many_threads(directory: &std::path::Path) -> Held {
+    let source = r#"
+        #include <pthread.h>
+        #include <unistd.h>
+        static void *waits(void *none) { pause(); return none; }
+        int main(void) {
+            pthread_attr_t small;
+            pthread_t thread;
+            pthread_attr_init(&small);
+            pthread_attr_setstacksize(&small, 65536);
+            for (int i = 0; i < 2000; i++)
+                if (pthread_create(&thread, &small, waits, 0)) return 1;
+            pause();
+        }"#;
+    Held::new(&[&common::compiled(source, directory)])
+}
+
+/// Of how many tasks the trace tells the beginning, and of how many that they live still. The process is killed then.
+fn told_of(pid: i32, full: Full, mut events: Vec<Event>) -> (usize, usize) {
+    let counts = full.finish(&mut |e| events.push(e)).unwrap();
+    // SAFETY: our own child, which was not waited for.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    let t = common::Traced { events, counts, status: 0 };
+    (t.forks(), t.how_many(|w| matches!(w, What::End { status: None, .. })))
+}
+#[test]
+fn of_many_living_tasks_each_is_told_once() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let held = with_many_threads(directory.path());
+    let pid = held.pid;
+    let mut full = Full::open(&Wanted { scheduling: false, ..Wanted::default() }).unwrap();
+    full.follow(pid).unwrap();
+    held.release();
+    let mut events = Vec::new();
+    while full.alive() < MANY as u64 && ended(pid).is_none() {
+        std::thread::sleep(Duration::from_millis(10));
+        full.poll(&mut |e| events.push(e)).unwrap();
+    }
+    assert_eq!(told_of(pid, full, events), (MANY, MANY));
+}
+
+#[test]
+fn of_many_threads_that_run_already_each_is_taken_up() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let held = with_many_threads(directory.path());
+    let pid = held.pid;
+    held.release();
+    let threads = || std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
+    while threads() < MANY && ended(pid).is_none() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut full = Full::open(&Wanted { scheduling: false, ..Wanted::default() }).unwrap();
+    assert_eq!(full.follow_running(pid).unwrap(), MANY);
+    assert_eq!(told_of(pid, full, Vec::new()), (MANY, MANY));
+}
+
 /// Links to programs that a process holds, by their numbers in the kernel.
 fn links_of(pid: u32) -> BTreeSet<u32> {
     let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap().flatten();

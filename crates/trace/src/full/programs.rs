@@ -91,14 +91,20 @@ pub(crate) fn name(bytes: &[i8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Bytes that the kernel is asked for at once. It shows a task again whose record did not fit into its buffer of eight pages, and
+/// the programs tell each task once: so it must have enough before that is full (`bpf_seq_read`, kernel/bpf/bpf_iter.c).
+const PIECE: usize = 4096;
+
 /// Runs a program over all tasks and returns what it wrote.
 pub(crate) fn read_iterator(program: &ProgramMut<'_>) -> Result<Vec<u8>, TraceError> {
     let unreadable = |why: String| TraceError::Read { what: "tasks alive", why };
     let link = program.attach().map_err(|e| unreadable(e.to_string()))?;
-    let mut bytes = Vec::new();
-    Iter::new(&link)
-        .map_err(|e| unreadable(e.to_string()))?
-        .read_to_end(&mut bytes)
-        .map_err(|e| unreadable(e.to_string()))?;
-    Ok(bytes)
+    let mut tasks = Iter::new(&link).map_err(|e| unreadable(e.to_string()))?;
+    let (mut bytes, mut piece) = (Vec::new(), [0; PIECE]);
+    loop {
+        match tasks.read(&mut piece).map_err(|e| unreadable(e.to_string()))? {
+            0 => return Ok(bytes),
+            read => bytes.extend_from_slice(&piece[..read]),
+        }
+    }
 }
