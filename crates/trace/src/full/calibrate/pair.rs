@@ -124,17 +124,17 @@ fn pin() {
 }
 
 impl Pair {
+    /// The end that a child writes to or reads from is nobody else's: who is killed (for memory, say) keeps nobody waiting.
     pub(super) fn start() -> std::io::Result<Self> {
-        let ends = [pipe()?, pipe()?, pipe()?, pipe()?];
-        let raw: [(RawFd, RawFd); 4] =
-            std::array::from_fn(|i| (ends[i].0.as_raw_fd(), ends[i].1.as_raw_fd()));
-        let [commands, results, there, back] = raw;
+        let ((asked, ask), (answers, answer)) = (pipe()?, pipe()?);
+        let second = fork(|| while transfer(asked.as_raw_fd(), answer.as_raw_fd()) {})?;
+        drop((asked, answer));
+        let ((commanded, commands), (results, result)) = (pipe()?, pipe()?);
         // Where there is none and programs in memory are forbidden, processes are not calibrated.
         let program = program::find().ok();
         let program = program.as_ref().map_or(-1, AsRawFd::as_raw_fd);
-        let second = fork(|| while transfer(there.0, back.1) {})?;
-        let first = fork(|| serve(commands.0, results.1, (there.1, back.0), program))?;
-        let [(_, commands), (results, _), ..] = ends;
+        let other = (ask.as_raw_fd(), answers.as_raw_fd());
+        let first = fork(|| serve(commanded.as_raw_fd(), result.as_raw_fd(), other, program))?;
         Ok(Self { first, second, commands, results })
     }
 
@@ -311,4 +311,21 @@ fn switches() -> u64 {
         (usage.ru_nvcsw + usage.ru_nivcsw).cast_unsigned()
     };
     of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_is_killed_keeps_nobody_waiting() {
+        let killed = |which: usize, batch| {
+            let pair = Pair::start().unwrap();
+            // SAFETY: our own child, which nobody has waited for.
+            assert_eq!(unsafe { libc::kill(pair.pids()[which], libc::SIGKILL) }, 0);
+            pair.run(batch)
+        };
+        assert!(killed(0, Batch::Calls).is_err());
+        assert!(killed(1, Batch::Trips).is_ok_and(|spent| spent.is_none()));
+    }
 }
