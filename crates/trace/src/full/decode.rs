@@ -66,6 +66,7 @@ impl Decoder {
         self.ended.clear();
         self.tasks.clear();
         self.executed.clear();
+        self.symbols.begin_anew();
         (self.switches, self.lost_untold) = (0, 0);
         (self.lost, self.inbox.late) = (Lost::default(), Lost::default());
     }

@@ -41,6 +41,11 @@ impl fmt::Debug for Symbols {
 }
 
 impl Symbols {
+    /// Another run begins: it may have built other programs by the same paths.
+    pub(crate) fn begin_anew(&mut self) {
+        self.user.clear();
+    }
+
     /// Names the frames of a stack.
     pub(crate) fn stack(&mut self, r: &types::stack_record, frames: &[u8]) -> Stack {
         if self.kernel.len() > KEPT {
@@ -152,4 +157,32 @@ fn addresses(frames: &[u8]) -> Vec<u64> {
 /// Where each frame was: a frame below the first one holds the address to return to, which may be of the next function.
 pub(crate) fn calling(frames: &[u64]) -> impl Iterator<Item = u64> {
     frames.iter().enumerate().map(|(i, address)| if i == 0 { *address } else { address.saturating_sub(1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_built_anew_for_another_run_has_its_own_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let built = directory.path().join("library.so");
+        let first = include_bytes!("../../../../fuzz/corpus/unwind/library.so").to_vec();
+        let mut second = first.clone();
+        for at in 0..second.len() - 5 {
+            if second[at..].starts_with(b"\0leaf\0") {
+                second[at + 1..at + 5].copy_from_slice(b"late");
+            }
+        }
+        let mut symbols = Symbols::default();
+        let mut named = |bytes: &[u8]| {
+            let part = directory.path().join("part");
+            std::fs::write(&part, bytes).unwrap();
+            std::fs::rename(&part, &built).unwrap();
+            symbols.begin_anew();
+            symbols.symbol(&Place::File(Rc::new(built.clone()), 0x2a0))
+        };
+        assert_eq!(named(&first).as_deref(), Some("leaf"));
+        assert_eq!(named(&second).as_deref(), Some("late"));
+    }
 }
