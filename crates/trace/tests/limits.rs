@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use common::{Held, able, ended, needs, sh, trace_with, whole};
 use whyfaster_core::trace::counts::{Counts, CpuLost};
 use whyfaster_core::trace::event::{Event, TaskKind, What};
-use whyfaster_trace::{Full, Wanted};
+use whyfaster_trace::{CallsBy, Full, Wanted};
 
 /// In the environment of this test program when it is to be the observer that gets killed.
 const VICTIM: &str = "WHYFASTER_TEST_VICTIM";
@@ -172,6 +172,72 @@ fn calls_for_which_no_counter_is_left_are_lost_and_the_counters_come_back() {
         assert_eq!(counts.lives.calls_entered, Some(table(counts)));
     }
     assert_eq!(table(&one), table(&other));
+}
+
+/// Of the process that asks, neither the beginning nor thus its life is known: it seems to be over when its thread is.
+#[test]
+fn calls_of_a_process_that_seemed_to_be_over_are_counted_and_told_as_lost() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let source = r#"
+        #include <pthread.h>
+        #include <signal.h>
+        #include <sys/syscall.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void *ends(void *none) { return none; }
+        static void children(void) {
+            for (int i = 0; i < 600; i++) {
+                int child = fork();
+                if (!child) _exit(0);
+                waitpid(child, 0, 0);
+            }
+        }
+        int main(void) {
+            int begin[2], go_on[2];
+            char byte;
+            pipe(begin), pipe(go_on);
+            children();
+            if (!fork()) {
+                pthread_t thread;
+                read(begin[0], &byte, 1);
+                pthread_create(&thread, 0, ends, 0);
+                pthread_join(thread, 0);
+                read(go_on[0], &byte, 1);
+                for (int i = 0; i < 1000; i++) syscall(SYS_getppid);
+                return 0;
+            }
+            raise(SIGSTOP);
+            write(begin[1], "x", 1);
+            children();
+            write(go_on[1], "x", 1);
+            wait(0);
+            return 0;
+        }"#;
+    let held = Held::new(&[&common::compiled(source, directory.path())]);
+    let pid = held.pid;
+    let by_process = Wanted { calls_by: CallsBy::Process, scheduling: false, ..Wanted::default() };
+    let mut full = Full::open(&Wanted { ring_bytes: 1 << 16, ..by_process }).unwrap();
+    full.follow(pid).unwrap();
+    held.release();
+    // Nobody reads until it stops.
+    let stopped = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ");
+    while !stopped() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    full.poll(&mut drop).unwrap();
+    // SAFETY: our own child, which was not waited for.
+    unsafe { libc::kill(pid, libc::SIGCONT) };
+    while ended(pid).is_none() || full.alive() > 0 {
+        std::thread::sleep(Duration::from_millis(1));
+        full.poll(&mut drop).unwrap();
+    }
+    let counts = full.finish(&mut drop).unwrap();
+    let asked = counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_getppid);
+    let asked: Vec<_> = asked.map(|c| (c.by.process, c.entered)).collect();
+    assert_eq!(asked, [(None, 1000)], "{:?}", counts.lost);
+    assert!(counts.lost.ring > 0 && counts.lost.map >= 1000, "{:?}", counts.lost);
+    assert_eq!(counts.lives.calls_entered, Some(counts.calls.iter().map(|c| c.entered).sum()));
 }
 
 #[test]

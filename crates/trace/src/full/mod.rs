@@ -357,7 +357,7 @@ impl Full {
             _ => (None, Stacks::default()),
         };
         drop(decoder);
-        self.tally.take(&self.loaded, &|_| true)?;
+        lost.map += self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
         let calls = std::mem::take(&mut self.tally).cells(timed);
         Ok(Counts { calls, lives: self.loaded.lives(), sampled, stacks, lost, own: self.own })

@@ -81,36 +81,34 @@ fn delete(map: &impl MapCore, key: &[u8], what: &'static str) -> Result<(), Trac
 }
 
 impl Tally {
-    /// Takes the cells of those groups out of the kernel that `whose` chooses, and makes room there.
+    /// Takes the cells of those groups out of the kernel that `whose` chooses, and makes room there. Returns how many calls were of a group
+    /// that had a name once: what its process counted was taken before, because records were lost by which that lived on.
     pub(crate) fn take(
         &mut self,
         loaded: &Loaded,
         whose: &dyn Fn(&CallGroup) -> bool,
-    ) -> Result<(), TraceError> {
+    ) -> Result<u64, TraceError> {
         let maps = &loaded.skel.maps;
         let groups = groups(loaded)?;
-        let chosen: HashMap<u32, &CallGroup> =
-            groups.iter().filter(|(_, g)| whose(g)).map(|(number, g)| (*number, g)).collect();
-        // Group 0: the map of groups was full. It has no name, and its loss is counted.
+        let mut nameless = 0;
+        // Group 0, too: the map of groups was full, and the kernel has counted the loss.
         let nobody = CallGroup {
             name: "[not counted by command]".to_owned(),
             forked: false,
             subshell: false,
             process: None,
         };
-        let of = |group: u32| match group {
-            0 if whose(&nobody) => Some(&nobody),
-            number => chosen.get(&number).copied(),
-        };
+        let of = |number: u32| Some(groups.get(&number).unwrap_or(&nobody)).filter(|group| whose(group));
         for (key, values) in entries(&maps.cell_indices, CALLS)? {
             let Some(k) = cell_key::read(&key) else { continue };
             let Some(group) = of(k.group) else { continue };
             let sum = self.cells.entry((group.clone(), k.call)).or_default();
             let Some(index) = values.first() else { continue };
-            read(&maps.cells, index, CALLS)?
-                .iter()
-                .filter_map(|v| cell::read(v))
-                .for_each(|c| add(&mut sum.cell, &c));
+            for c in read(&maps.cells, index, CALLS)?.iter().filter_map(|v| cell::read(v)) {
+                add(&mut sum.cell, &c);
+                nameless +=
+                    if k.group != 0 && std::ptr::eq(group, &raw const nobody) { c.entered } else { 0 };
+            }
             free_cell(loaded, &key, index)?;
         }
         for (key, values) in entries(&maps.errors, "counts of errors")? {
@@ -121,7 +119,7 @@ impl Tally {
             *sum.errors.entry(i32::try_from(k.error).unwrap_or(i32::MAX)).or_default() += count.unwrap_or(0);
             delete(&maps.errors, &key, "counts of errors")?;
         }
-        Ok(())
+        Ok(nameless)
     }
 
     /// Takes out what ended processes counted, when calls are counted by process.
