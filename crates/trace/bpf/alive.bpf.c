@@ -38,6 +38,32 @@ static __always_inline void find_call(struct task_struct *task, struct task_stat
     t->in_call = 1;
 }
 
+/* Threads begin with the mode of the first task of their process, which is all that a reader can name before Linux 6.9
+ * (pidfd_open(2), PIDFD_THREAD). Tells the numbers of those that are followed from here on. */
+SEC("iter/task")
+int threads_join(struct bpf_iter__task *ctx)
+{
+    struct task_struct *task = ctx->task;
+    if (!task || task->group_leader == task || state_of(task))
+        return 0;
+    struct task_state *first = state_of(task->group_leader);
+    u32 mode = first ? first->mode : 0;
+    if (mode != MODE_ACTIVE && mode != MODE_TOOL)
+        return 0;
+    struct task_state *t = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!t) {
+        if (mode == MODE_ACTIVE)
+            LOST(storage);
+        return 0;
+    }
+    t->since = bpf_ktime_get_ns();
+    t->shares = 1;
+    u32 number = task->pid;
+    if (!__sync_val_compare_and_swap(&t->mode, 0, mode) && mode == MODE_ACTIVE)
+        bpf_seq_write(ctx->meta->seq, &number, sizeof(number));
+    return 0;
+}
+
 /* Taken up while it runs: told like a new task, without a parent. */
 SEC("iter/task")
 int who_was_taken_up(struct bpf_iter__task *ctx)
@@ -62,8 +88,7 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     }
     if (!claim_beginning(t))
         return 0;
-    t->cpus = task->nr_cpus_allowed;
-    t->mask = task->cpus_mask.bits[0];
+    t->mask = mask_of(task);
     u64 from = tree.taken_up;
     find_call(task, t, t->since > from ? t->since : from);
     __sync_fetch_and_add(&tree.alive, 1);

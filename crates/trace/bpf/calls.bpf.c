@@ -80,8 +80,7 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->healed = 0;
     t->run_in = t->base.run;
     t->since = now;
-    t->cpus = task->nr_cpus_allowed;
-    t->mask = task->cpus_mask.bits[0];
+    t->mask = mask_of(task);
     __sync_fetch_and_add(&tree.alive, 1);
     if (!send_fork(now, task, 0, 0))
         keep_first_fork(now, task);
@@ -186,7 +185,9 @@ enum ending { RETURNED, DIED, GOING_ON };
 static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long result,
                                   enum ending ending)
 {
-    u32 call = CALL_AND_FILE(t->call, t->file), number = t->call & ~COMPAT;
+    u32 call = CALL_AND_FILE(t->call, t->file);
+    u64 at = t->call & (SYSCALLS - 1);
+    barrier_var(at); /* see goes_on() */
     long error = result < 0 && result >= -4095 ? -result : 0;
     struct cell *cell = cell_of(group_of(task, t), call);
     if (cell) {
@@ -211,7 +212,8 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
             if (error)
                 add(&cell->failed, total);
         }
-        if (t->file != FILE_NONE && result > 0 && number < SYSCALLS && settings.transfer[number] == TRANSFERS_BYTES)
+        /* Only of a call in the table is the kind of file known. */
+        if (t->file != FILE_NONE && result > 0 && settings.transfer[at] == TRANSFERS_BYTES)
             add(&cell->bytes, result);
     }
     if (error)
@@ -258,6 +260,18 @@ static __always_inline void send_call(struct task_struct *task, struct task_stat
     send_copy(s, sizeof(s->call) + (n & (PATH_BYTES - 1)));
 }
 
+/* Which argument of an exec is the path, plus one; 0: it is no exec. */
+static __always_inline u32 path_of_exec(u32 call)
+{
+    u32 number = call & ~COMPAT;
+    if (!(call & COMPAT))
+        return number == settings.execve ? 1 : number == settings.execveat ? 2 : 0;
+    u64 at = number & (SYSCALLS - 1);
+    barrier_var(at);
+    u8 compat = number < SYSCALLS ? settings.compat[at] : COMPAT_ELSE;
+    return compat == COMPAT_EXECVE ? 1 : compat == COMPAT_EXECVEAT ? 2 : 0;
+}
+
 static __always_inline void send_failed_exec(struct task_struct *task, struct task_state *t, u64 now, u32 error, u64 path)
 {
     u32 zero = 0;
@@ -299,10 +313,10 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
         startup_after(now, error != 0);
     if (settings.each_call)
         send_call(task, t, now, result, true);
-    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat)) {
+    u32 path = error ? path_of_exec(t->call) : 0;
+    if (path) {
         __sync_fetch_and_add(&tree.failed_execs, 1);
-        send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error,
-                         number == settings.execve ? t->args[0] : t->args[1]);
+        send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error, path == 1 ? t->args[0] : t->args[1]);
     }
     if (number == settings.setaffinity && !error && settings.scheduling)
         send_allowed(now ? now : bpf_ktime_get_ns(), task, number_of(task, t));

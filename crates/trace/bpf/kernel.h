@@ -161,8 +161,6 @@ struct task_struct {
     unsigned int __state;
     unsigned int flags;
     struct sched_entity se;
-    int nr_cpus_allowed;
-    const struct cpumask *cpus_ptr;
     struct cpumask cpus_mask;
     struct sched_info sched_info;
     int exit_code;

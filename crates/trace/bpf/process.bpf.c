@@ -59,8 +59,7 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->vetted = p->vetted == (u64)parent->real_cred ? (u64)child->real_cred : p->vetted;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
     c->since = now;
-    c->cpus = child->nr_cpus_allowed;
-    c->mask = child->cpus_mask.bits[0];
+    c->mask = mask_of(child);
     __sync_fetch_and_add(&tree.alive, 1);
     __sync_fetch_and_add(thread ? &tree.threads : &tree.forks, 1);
     if (settings.call_times && p->place != PLACE_RUNNING)

@@ -316,8 +316,7 @@ struct task_state {
     u8 healed;   /* that it runs was not seen */
     u8 found;    /* the call that it is in was in progress when it was taken up */
     u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
-    u32 cpus;    /* how many it may run on */
-    u64 mask;    /* the first of them, to notice a change */
+    u64 mask;    /* of all CPUs that it may run on a number, to notice a change */
     u64 since;   /* when it came to its place */
     u64 began;   /* its call */
     u64 blocked; /* within the call */
@@ -348,7 +347,7 @@ struct task_state {
 
 /* ---- what whyfaster asks for, constant once the programs are loaded ---- */
 
-enum compat_call { COMPAT_ELSE, COMPAT_DESCRIPTOR /* is its first argument */, COMPAT_FUTEX };
+enum compat_call { COMPAT_ELSE, COMPAT_DESCRIPTOR /* is its first argument */, COMPAT_FUTEX, COMPAT_EXECVE, COMPAT_EXECVEAT };
 
 enum transfer { TRANSFERS_NOTHING, TRANSFERS_BYTES, TRANSFERS_MESSAGES };
 

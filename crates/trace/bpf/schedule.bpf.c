@@ -158,10 +158,10 @@ static __always_inline void introduce(u64 now, struct task_struct *task, struct 
 
 static __always_inline void notice_mask(struct task_struct *task, struct task_state *t, u64 now)
 {
-    if (t->mask == task->cpus_mask.bits[0] && t->cpus == (u32)task->nr_cpus_allowed)
+    u64 mask = mask_of(task);
+    if (t->mask == mask)
         return;
-    t->mask = task->cpus_mask.bits[0];
-    t->cpus = task->nr_cpus_allowed;
+    t->mask = mask;
     send_allowed(now, task, number_of(task, t));
 }
 

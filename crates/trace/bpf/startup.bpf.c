@@ -103,7 +103,9 @@ static __always_inline bool at_home(struct task_state *t, const char *path)
 
 static __always_inline void begin_startup(struct task_struct *task, struct task_state *t, u64 run, u64 call_run)
 {
-    t->starting = settings.call_times;
+    /* Which calls of the other table belong to a start-up is not known. The table of the new program is set by now (set_personality_ia32() in
+     * arch/x86/kernel/process_64.c, COMPAT_SET_PERSONALITY() in arch/arm64/include/asm/elf.h). */
+    t->starting = settings.call_times && !IS_COMPAT(task);
     t->reads = 0;
     t->doubt = 0;
     t->looks = 0;

@@ -211,6 +211,18 @@ static __always_inline void send_name(u64 now, struct task_struct *task, u32 num
     submit(r);
 }
 
+/* A number that hardly any other mask of CPUs has. The verifier follows the loop, so that it knows each place in the mask. */
+static __always_inline u64 mask_of(struct task_struct *task)
+{
+    const unsigned long *words = task->cpus_mask.bits;
+    u64 hash = 0;
+    for (u32 i = 0; i < settings.mask_words; i++) {
+        hash = (hash + words[i]) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
 static __always_inline u8 kind_of(struct task_struct *task, struct task_state *t)
 {
     if (t && t->mode == MODE_ACTIVE)

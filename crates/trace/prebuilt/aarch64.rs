@@ -32,8 +32,8 @@ mod imp {
             .map("look_scratch", false)
             .map("cell_indices", false)
             .map("free_cells", false)
-            .map("fork_scratch", false)
             .map("tasks", false)
+            .map("fork_scratch", false)
             .map("cpus", false)
             .map("groups", false)
             .map("named", false)
@@ -69,6 +69,7 @@ mod imp {
             .prog("timer_ends")
             .prog("work_begins")
             .prog("work_ends")
+            .prog("threads_join")
             .prog("who_was_taken_up")
             .prog("who_is_alive")
             .prog("signal_sent");
@@ -79,8 +80,8 @@ mod imp {
         pub look_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub cell_indices: libbpf_rs::OpenMapMut<'obj>,
         pub free_cells: libbpf_rs::OpenMapMut<'obj>,
-        pub fork_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub tasks: libbpf_rs::OpenMapMut<'obj>,
+        pub fork_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub cpus: libbpf_rs::OpenMapMut<'obj>,
         pub groups: libbpf_rs::OpenMapMut<'obj>,
         pub named: libbpf_rs::OpenMapMut<'obj>,
@@ -110,8 +111,8 @@ mod imp {
             let mut look_scratch = None;
             let mut cell_indices = None;
             let mut free_cells = None;
-            let mut fork_scratch = None;
             let mut tasks = None;
+            let mut fork_scratch = None;
             let mut cpus = None;
             let mut groups = None;
             let mut named = None;
@@ -143,8 +144,8 @@ mod imp {
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
                     "free_cells" => free_cells = Some(map),
-                    "fork_scratch" => fork_scratch = Some(map),
                     "tasks" => tasks = Some(map),
+                    "fork_scratch" => fork_scratch = Some(map),
                     "cpus" => cpus = Some(map),
                     "groups" => groups = Some(map),
                     "named" => named = Some(map),
@@ -168,8 +169,8 @@ mod imp {
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
                 free_cells: free_cells.expect("map `free_cells` not present"),
-                fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 tasks: tasks.expect("map `tasks` not present"),
+                fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 cpus: cpus.expect("map `cpus` not present"),
                 groups: groups.expect("map `groups` not present"),
                 named: named.expect("map `named` not present"),
@@ -208,8 +209,8 @@ mod imp {
         pub look_scratch: libbpf_rs::MapMut<'obj>,
         pub cell_indices: libbpf_rs::MapMut<'obj>,
         pub free_cells: libbpf_rs::MapMut<'obj>,
-        pub fork_scratch: libbpf_rs::MapMut<'obj>,
         pub tasks: libbpf_rs::MapMut<'obj>,
+        pub fork_scratch: libbpf_rs::MapMut<'obj>,
         pub cpus: libbpf_rs::MapMut<'obj>,
         pub groups: libbpf_rs::MapMut<'obj>,
         pub named: libbpf_rs::MapMut<'obj>,
@@ -239,8 +240,8 @@ mod imp {
             let mut look_scratch = None;
             let mut cell_indices = None;
             let mut free_cells = None;
-            let mut fork_scratch = None;
             let mut tasks = None;
+            let mut fork_scratch = None;
             let mut cpus = None;
             let mut groups = None;
             let mut named = None;
@@ -271,8 +272,8 @@ mod imp {
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
                     "free_cells" => free_cells = Some(map),
-                    "fork_scratch" => fork_scratch = Some(map),
                     "tasks" => tasks = Some(map),
+                    "fork_scratch" => fork_scratch = Some(map),
                     "cpus" => cpus = Some(map),
                     "groups" => groups = Some(map),
                     "named" => named = Some(map),
@@ -296,8 +297,8 @@ mod imp {
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
                 free_cells: free_cells.expect("map `free_cells` not present"),
-                fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 tasks: tasks.expect("map `tasks` not present"),
+                fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 cpus: cpus.expect("map `cpus` not present"),
                 groups: groups.expect("map `groups` not present"),
                 named: named.expect("map `named` not present"),
@@ -353,6 +354,7 @@ mod imp {
         pub timer_ends: libbpf_rs::OpenProgramMut<'obj>,
         pub work_begins: libbpf_rs::OpenProgramMut<'obj>,
         pub work_ends: libbpf_rs::OpenProgramMut<'obj>,
+        pub threads_join: libbpf_rs::OpenProgramMut<'obj>,
         pub who_was_taken_up: libbpf_rs::OpenProgramMut<'obj>,
         pub who_is_alive: libbpf_rs::OpenProgramMut<'obj>,
         pub signal_sent: libbpf_rs::OpenProgramMut<'obj>,
@@ -382,6 +384,7 @@ mod imp {
             let mut timer_ends = None;
             let mut work_begins = None;
             let mut work_ends = None;
+            let mut threads_join = None;
             let mut who_was_taken_up = None;
             let mut who_is_alive = None;
             let mut signal_sent = None;
@@ -417,6 +420,7 @@ mod imp {
                     "timer_ends" => timer_ends = Some(prog),
                     "work_begins" => work_begins = Some(prog),
                     "work_ends" => work_ends = Some(prog),
+                    "threads_join" => threads_join = Some(prog),
                     "who_was_taken_up" => who_was_taken_up = Some(prog),
                     "who_is_alive" => who_is_alive = Some(prog),
                     "signal_sent" => signal_sent = Some(prog),
@@ -446,6 +450,7 @@ mod imp {
                 timer_ends: timer_ends.expect("prog `timer_ends` not present"),
                 work_begins: work_begins.expect("prog `work_begins` not present"),
                 work_ends: work_ends.expect("prog `work_ends` not present"),
+                threads_join: threads_join.expect("prog `threads_join` not present"),
                 who_was_taken_up: who_was_taken_up.expect("prog `who_was_taken_up` not present"),
                 who_is_alive: who_is_alive.expect("prog `who_is_alive` not present"),
                 signal_sent: signal_sent.expect("prog `signal_sent` not present"),
@@ -476,6 +481,7 @@ mod imp {
         pub timer_ends: libbpf_rs::ProgramMut<'obj>,
         pub work_begins: libbpf_rs::ProgramMut<'obj>,
         pub work_ends: libbpf_rs::ProgramMut<'obj>,
+        pub threads_join: libbpf_rs::ProgramMut<'obj>,
         pub who_was_taken_up: libbpf_rs::ProgramMut<'obj>,
         pub who_is_alive: libbpf_rs::ProgramMut<'obj>,
         pub signal_sent: libbpf_rs::ProgramMut<'obj>,
@@ -548,6 +554,9 @@ mod imp {
                 },
                 work_ends: unsafe {
                     libbpf_rs::ProgramMut::new_mut(open_progs.work_ends.as_libbpf_object().as_mut())
+                },
+                threads_join: unsafe {
+                    libbpf_rs::ProgramMut::new_mut(open_progs.threads_join.as_libbpf_object().as_mut())
                 },
                 who_was_taken_up: unsafe {
                     libbpf_rs::ProgramMut::new_mut(open_progs.who_was_taken_up.as_libbpf_object().as_mut())
@@ -780,6 +789,141 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
+        pub struct task_state {
+            pub mode: u32,
+            pub place: u8,
+            pub in_call: u8,
+            pub exiting: u8,
+            pub forked: u8,
+            pub based: u8,
+            pub starting: u8,
+            pub shares: u8,
+            pub announced: u32,
+            pub task: u32,
+            pub group: u32,
+            pub call: u32,
+            pub file: u8,
+            pub reads: u8,
+            pub counted: u8,
+            pub healed: u8,
+            pub found: u8,
+            pub home_bytes: u8,
+            pub __pad_34: [u8; 6],
+            pub mask: u64,
+            pub since: u64,
+            pub began: u64,
+            pub blocked: u64,
+            pub runnable: u64,
+            pub entered: u64,
+            pub returned: u64,
+            pub call_run: u64,
+            pub args: [u64; 6],
+            pub kinds: u64,
+            pub run_in: u64,
+            pub run_out: u64,
+            pub delay_out: u64,
+            pub switches: u64,
+            pub stolen: u64,
+            pub unseen: u64,
+            pub inode_of: [u32; 2],
+            pub inodes: [u64; 2],
+            pub doubt: u32,
+            pub looks: u32,
+            pub exec_run: u64,
+            pub exec_call_run: u64,
+            pub start_run: u64,
+            pub start_call_run: u64,
+            pub vetted: u64,
+            pub home: [i8; 64],
+            pub base: totals,
+        }
+        impl Default for task_state {
+            fn default() -> Self {
+                Self {
+                    mode: u32::default(),
+                    place: u8::default(),
+                    in_call: u8::default(),
+                    exiting: u8::default(),
+                    forked: u8::default(),
+                    based: u8::default(),
+                    starting: u8::default(),
+                    shares: u8::default(),
+                    announced: u32::default(),
+                    task: u32::default(),
+                    group: u32::default(),
+                    call: u32::default(),
+                    file: u8::default(),
+                    reads: u8::default(),
+                    counted: u8::default(),
+                    healed: u8::default(),
+                    found: u8::default(),
+                    home_bytes: u8::default(),
+                    __pad_34: [u8::default(); 6],
+                    mask: u64::default(),
+                    since: u64::default(),
+                    began: u64::default(),
+                    blocked: u64::default(),
+                    runnable: u64::default(),
+                    entered: u64::default(),
+                    returned: u64::default(),
+                    call_run: u64::default(),
+                    args: [u64::default(); 6],
+                    kinds: u64::default(),
+                    run_in: u64::default(),
+                    run_out: u64::default(),
+                    delay_out: u64::default(),
+                    switches: u64::default(),
+                    stolen: u64::default(),
+                    unseen: u64::default(),
+                    inode_of: [u32::default(); 2],
+                    inodes: [u64::default(); 2],
+                    doubt: u32::default(),
+                    looks: u32::default(),
+                    exec_run: u64::default(),
+                    exec_call_run: u64::default(),
+                    start_run: u64::default(),
+                    start_call_run: u64::default(),
+                    vetted: u64::default(),
+                    home: [i8::default(); 64],
+                    base: totals::default(),
+                }
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct totals {
+            pub run: u64,
+            pub delay: u64,
+            pub call_run: u64,
+            pub entered: u64,
+            pub returned: u64,
+            pub faults: u64,
+            pub voluntary: u64,
+            pub involuntary: u64,
+            pub migrations: u64,
+            pub stolen: u64,
+            pub unseen: u64,
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct __anon_5 {
+            pub r#type: *mut [i32; 29],
+            pub map_flags: *mut [i32; 1],
+            pub key: *mut i32,
+            pub value: *mut task_state,
+        }
+        impl Default for __anon_5 {
+            fn default() -> Self {
+                Self {
+                    r#type: std::ptr::null_mut(),
+                    map_flags: std::ptr::null_mut(),
+                    key: std::ptr::null_mut(),
+                    value: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
         pub struct fork_and_mask {
             pub fork: fork_record,
             pub mask: [u64; 128],
@@ -848,152 +992,17 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_5 {
+        pub struct __anon_6 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut fork_and_mask,
         }
-        impl Default for __anon_5 {
-            fn default() -> Self {
-                Self {
-                    r#type: std::ptr::null_mut(),
-                    max_entries: std::ptr::null_mut(),
-                    key: std::ptr::null_mut(),
-                    value: std::ptr::null_mut(),
-                }
-            }
-        }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct task_state {
-            pub mode: u32,
-            pub place: u8,
-            pub in_call: u8,
-            pub exiting: u8,
-            pub forked: u8,
-            pub based: u8,
-            pub starting: u8,
-            pub shares: u8,
-            pub announced: u32,
-            pub task: u32,
-            pub group: u32,
-            pub call: u32,
-            pub file: u8,
-            pub reads: u8,
-            pub counted: u8,
-            pub healed: u8,
-            pub found: u8,
-            pub home_bytes: u8,
-            pub cpus: u32,
-            pub mask: u64,
-            pub since: u64,
-            pub began: u64,
-            pub blocked: u64,
-            pub runnable: u64,
-            pub entered: u64,
-            pub returned: u64,
-            pub call_run: u64,
-            pub args: [u64; 6],
-            pub kinds: u64,
-            pub run_in: u64,
-            pub run_out: u64,
-            pub delay_out: u64,
-            pub switches: u64,
-            pub stolen: u64,
-            pub unseen: u64,
-            pub inode_of: [u32; 2],
-            pub inodes: [u64; 2],
-            pub doubt: u32,
-            pub looks: u32,
-            pub exec_run: u64,
-            pub exec_call_run: u64,
-            pub start_run: u64,
-            pub start_call_run: u64,
-            pub vetted: u64,
-            pub home: [i8; 64],
-            pub base: totals,
-        }
-        impl Default for task_state {
-            fn default() -> Self {
-                Self {
-                    mode: u32::default(),
-                    place: u8::default(),
-                    in_call: u8::default(),
-                    exiting: u8::default(),
-                    forked: u8::default(),
-                    based: u8::default(),
-                    starting: u8::default(),
-                    shares: u8::default(),
-                    announced: u32::default(),
-                    task: u32::default(),
-                    group: u32::default(),
-                    call: u32::default(),
-                    file: u8::default(),
-                    reads: u8::default(),
-                    counted: u8::default(),
-                    healed: u8::default(),
-                    found: u8::default(),
-                    home_bytes: u8::default(),
-                    cpus: u32::default(),
-                    mask: u64::default(),
-                    since: u64::default(),
-                    began: u64::default(),
-                    blocked: u64::default(),
-                    runnable: u64::default(),
-                    entered: u64::default(),
-                    returned: u64::default(),
-                    call_run: u64::default(),
-                    args: [u64::default(); 6],
-                    kinds: u64::default(),
-                    run_in: u64::default(),
-                    run_out: u64::default(),
-                    delay_out: u64::default(),
-                    switches: u64::default(),
-                    stolen: u64::default(),
-                    unseen: u64::default(),
-                    inode_of: [u32::default(); 2],
-                    inodes: [u64::default(); 2],
-                    doubt: u32::default(),
-                    looks: u32::default(),
-                    exec_run: u64::default(),
-                    exec_call_run: u64::default(),
-                    start_run: u64::default(),
-                    start_call_run: u64::default(),
-                    vetted: u64::default(),
-                    home: [i8::default(); 64],
-                    base: totals::default(),
-                }
-            }
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct totals {
-            pub run: u64,
-            pub delay: u64,
-            pub call_run: u64,
-            pub entered: u64,
-            pub returned: u64,
-            pub faults: u64,
-            pub voluntary: u64,
-            pub involuntary: u64,
-            pub migrations: u64,
-            pub stolen: u64,
-            pub unseen: u64,
-        }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct __anon_6 {
-            pub r#type: *mut [i32; 29],
-            pub map_flags: *mut [i32; 1],
-            pub key: *mut i32,
-            pub value: *mut task_state,
-        }
         impl Default for __anon_6 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
-                    map_flags: std::ptr::null_mut(),
+                    max_entries: std::ptr::null_mut(),
                     key: std::ptr::null_mut(),
                     value: std::ptr::null_mut(),
                 }
@@ -1399,13 +1408,10 @@ mod imp {
             pub __state: u32,
             pub flags: u32,
             pub se: sched_entity,
-            pub nr_cpus_allowed: i32,
-            pub __pad_60: [u8; 4],
-            pub cpus_ptr: *mut cpumask,
             pub cpus_mask: cpumask,
             pub sched_info: sched_info,
             pub exit_code: i32,
-            pub __pad_92: [u8; 4],
+            pub __pad_76: [u8; 4],
             pub pid: i32,
             pub tgid: i32,
             pub group_leader: *mut task_struct,
@@ -1428,13 +1434,10 @@ mod imp {
                     __state: u32::default(),
                     flags: u32::default(),
                     se: sched_entity::default(),
-                    nr_cpus_allowed: i32::default(),
-                    __pad_60: [u8::default(); 4],
-                    cpus_ptr: std::ptr::null_mut(),
                     cpus_mask: cpumask::default(),
                     sched_info: sched_info::default(),
                     exit_code: i32::default(),
-                    __pad_92: [u8::default(); 4],
+                    __pad_76: [u8::default(); 4],
                     pid: i32::default(),
                     tgid: i32::default(),
                     group_leader: std::ptr::null_mut(),
@@ -2087,6 +2090,8 @@ mod imp {
             pub const COMPAT_ELSE: Self = Self(0);
             pub const COMPAT_DESCRIPTOR: Self = Self(1);
             pub const COMPAT_FUTEX: Self = Self(2);
+            pub const COMPAT_EXECVE: Self = Self(3);
+            pub const COMPAT_EXECVEAT: Self = Self(4);
         }
         impl Default for compat_call {
             fn default() -> Self {
@@ -2135,8 +2140,8 @@ mod imp {
             pub look_scratch: __anon_2,
             pub cell_indices: __anon_3,
             pub free_cells: __anon_4,
-            pub fork_scratch: __anon_5,
-            pub tasks: __anon_6,
+            pub tasks: __anon_5,
+            pub fork_scratch: __anon_6,
             pub cpus: __anon_7,
             pub groups: __anon_8,
             pub named: __anon_9,
@@ -2234,6 +2239,7 @@ mod imp {
         pub timer_ends: Option<libbpf_rs::Link>,
         pub work_begins: Option<libbpf_rs::Link>,
         pub work_ends: Option<libbpf_rs::Link>,
+        pub threads_join: Option<libbpf_rs::Link>,
         pub who_was_taken_up: Option<libbpf_rs::Link>,
         pub who_is_alive: Option<libbpf_rs::Link>,
         pub signal_sent: Option<libbpf_rs::Link>,
@@ -2308,11 +2314,13 @@ mod imp {
                     .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
                 work_ends: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(20)?)
                     .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
-                who_was_taken_up: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(21)?)
+                threads_join: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(21)?)
                     .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
-                who_is_alive: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(22)?)
+                who_was_taken_up: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(22)?)
                     .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
-                signal_sent: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(23)?)
+                who_is_alive: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(23)?)
+                    .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
+                signal_sent: core::ptr::NonNull::new(self.skel_config.prog_link_ptr(24)?)
                     .map(|ptr| unsafe { libbpf_rs::Link::from_ptr(ptr) }),
             };
 
@@ -2329,5 +2337,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 283952] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 288120] = *include_bytes!("aarch64.bpf.o");
 }

@@ -7,7 +7,7 @@ mod common;
 
 use common::skip::machine;
 
-use common::{able, compiled, needs, sh, strace, trace, whole};
+use common::{able, compiled, compiled_with, needs, sh, strace, trace, whole};
 use whyfaster_core::trace::counts::CallGroup;
 use whyfaster_core::trace::event::What;
 use whyfaster_trace::{CallsBy, Wanted};
@@ -244,4 +244,36 @@ fn calls_of_the_32_bit_table_are_told_apart() {
     let compat: Vec<_> =
         t.counts.calls.iter().filter(|c| c.call.compat).map(|c| (c.call.number, c.entered)).collect();
     assert_eq!(compat, [(20, 100)]);
+}
+
+/// Its start-up is not known: a loader's calls are known by the other table only.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn of_a_32_bit_program_a_failed_exec_is_told_and_no_start_up() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    // Without a library: those of 32-bit programs are not everywhere.
+    let program = compiled_with(
+        &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector"],
+        r#"
+        static const char path[] = "/no/such/program";
+        static void call(long number, long a, long b, long c) {
+            __asm__ volatile("int $0x80" : "+a"(number) : "b"(a), "c"(b), "d"(c) : "memory");
+        }
+        void _start(void) {
+            const char *names[] = {path, 0};
+            call(11, (long)path, (long)names, (long)(names + 1));
+            call(1, 0, 0, 0);
+        }"#,
+        directory.path(),
+    );
+    let t = trace(&Wanted::default(), &[&program]);
+    needs!(machine(t.status == 0, "32-bit programs"));
+    assert_eq!(t.counts.lives.failed_execs, Some(1));
+    let told = t.events.iter().find_map(|e| match &e.what {
+        What::ExecFailed { path, errno, .. } => Some((path.as_deref(), *errno)),
+        _ => None,
+    });
+    assert_eq!(told, Some((Some("/no/such/program"), libc::ENOENT)));
+    assert_eq!(t.how_many(|w| matches!(w, What::Started { .. })), 0);
 }

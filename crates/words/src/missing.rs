@@ -179,7 +179,7 @@ pub fn reason(reason: &Obstacle) -> String {
         Obstacle::NoUntracedRun => "no run without tracing was made",
         Obstacle::CompatCalls => {
             "a 32-bit program ran: its calls are counted and timed, and its waits have their causes, but their arguments \
-             are not decoded, and what they move is not counted"
+             are not decoded, what they move is not counted, and when it had started up is not known"
         }
         Obstacle::OnlyCounted => "calls were only counted, as asked",
         Obstacle::NoFaultPrice => {

@@ -1,4 +1,4 @@
-//! Who is followed: the state of a task is written under its pidfd, so that no number is taken for another task.
+//! Who is followed: the state of a process is written under its pidfd, so that no number is taken for another one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,11 +10,8 @@ use libbpf_rs::{MapCore, MapFlags};
 use super::TraceError;
 use super::found::parent;
 use super::load::Loaded;
-use super::programs::Plain;
 use super::programs::types::{self, task_state};
-
-/// Opens a task that need not be the first of its process (Linux 6.9; `PIDFD_THREAD` is `O_EXCL`).
-const PIDFD_THREAD: libc::c_uint = libc::O_EXCL.cast_unsigned();
+use super::programs::{Plain, read_iterator};
 
 /// Of a task that is not checked. As in the header.
 const VETTED_ALWAYS: u8 = 2;
@@ -23,9 +20,9 @@ fn cannot(pid: i32, why: impl ToString) -> TraceError {
     TraceError::Follow { pid, why: why.to_string() }
 }
 
-fn pidfd(task: i32, thread: bool) -> std::io::Result<OwnedFd> {
+fn pidfd(process: i32) -> std::io::Result<OwnedFd> {
     // SAFETY: takes two integers and returns a descriptor or an error.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, task, if thread { PIDFD_THREAD } else { 0 }) };
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
     let fd = i32::try_from(fd).unwrap_or(-1);
     if fd < 0 {
         return Err(std::io::Error::last_os_error());
@@ -34,14 +31,17 @@ fn pidfd(task: i32, thread: bool) -> std::io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Writes the state of one task.
-fn set(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(), TraceError> {
-    let fd = pidfd(task, thread).map_err(|e| match (thread, e.raw_os_error()) {
-        (true, Some(libc::EINVAL)) => cannot(task, "threads of running processes need Linux 6.9"),
-        _ => cannot(task, e),
-    })?;
+/// Writes the state of the first task of a process.
+fn set(loaded: &Loaded, process: i32, state: &task_state) -> Result<(), TraceError> {
+    let fd = pidfd(process).map_err(|e| cannot(process, e))?;
     let key = fd.as_raw_fd().to_ne_bytes();
-    loaded.skel.maps.tasks.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))
+    loaded.skel.maps.tasks.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(process, e))
+}
+
+/// Gives the threads of processes the label of their first task. The numbers of those that are followed from here on.
+fn threads_join(loaded: &Loaded) -> Result<Vec<u32>, TraceError> {
+    let told = read_iterator(&loaded.skel.progs.threads_join)?;
+    Ok(told.chunks_exact(4).map(|it| u32::from_ne_bytes(it.try_into().expect("four bytes"))).collect())
 }
 
 fn state(mode: types::mode) -> task_state {
@@ -50,55 +50,47 @@ fn state(mode: types::mode) -> task_state {
 
 /// A process that is held at a gate.
 pub(crate) fn held(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
-    set(loaded, pid, false, &state(types::mode::MODE_HELD))
+    set(loaded, pid, &state(types::mode::MODE_HELD))
 }
 
 /// A process that makes what is calibrated. It is not one of the tree: neither told nor counted as alive.
 pub(crate) fn calibrating(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
     let ours = u64::from(VETTED_ALWAYS);
-    set(loaded, pid, false, &task_state { announced: 1, vetted: ours, ..state(types::mode::MODE_ACTIVE) })
+    set(loaded, pid, &task_state { announced: 1, vetted: ours, ..state(types::mode::MODE_ACTIVE) })
 }
 
 /// All threads of a process of whyfaster itself; those that it makes inherit the label.
 pub(crate) fn tool(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
-    let label = state(types::mode::MODE_TOOL);
-    set(loaded, pid, false, &label)?;
-    for task in threads(pid) {
-        // A thread that has just ended holds no CPU any more; before Linux 6.9 only the first one gets the label.
-        let _ = if task == pid { Ok(()) } else { set(loaded, task, true, &label) };
-    }
-    Ok(())
+    set(loaded, pid, &state(types::mode::MODE_TOOL))?;
+    threads_join(loaded).map(drop)
 }
 
 /// Running processes and all below them. Repeated until no new one is found: what is made by a task that is followed
-/// already is followed by the kernel. Returns the tasks.
+/// already is followed by the kernel. Returns how many tasks that are.
 pub(crate) fn running(
     loaded: &Loaded,
     now: u64,
     find: &dyn Fn() -> BTreeSet<i32>,
-) -> Result<BTreeSet<i32>, TraceError> {
+) -> Result<usize, TraceError> {
     // Whether other tasks have the same descriptors is not known.
     let taken_up = task_state { since: now, shares: 1, ..state(types::mode::MODE_ACTIVE) };
-    let (mut known, mut followed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut known, mut followed) = (BTreeSet::new(), 0);
     loop {
         let mut new = false;
         for pid in find() {
-            for task in threads(pid) {
-                if !known.insert(task) {
-                    continue;
-                }
-                new = true;
-                match add(loaded, task, task != pid, &taken_up) {
-                    Ok(true) => drop(followed.insert(task)),
-                    Ok(false) => {}
-                    Err(e) if fs::exists(format!("/proc/{pid}/task/{task}")).unwrap_or(false) => {
-                        return Err(e);
-                    }
-                    Err(_) => {}
-                }
+            if !known.insert(pid) {
+                continue;
+            }
+            new = true;
+            match add(loaded, pid, &taken_up) {
+                Ok(ours) => followed += usize::from(ours),
+                Err(e) if fs::exists(format!("/proc/{pid}")).unwrap_or(false) => return Err(e),
+                Err(_) => {}
             }
         }
-        if !new {
+        let threads = threads_join(loaded)?.len();
+        followed += threads;
+        if !new && threads == 0 {
             return Ok(followed);
         }
     }
@@ -106,11 +98,8 @@ pub(crate) fn running(
 
 /// Follows one, unless it is followed already: it was made by one that is. False for one of ours: what observes is no part
 /// of what is observed.
-fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<bool, TraceError> {
-    let fd = pidfd(task, thread).map_err(|e| match (thread, e.raw_os_error()) {
-        (true, Some(libc::EINVAL)) => cannot(task, "threads of running processes need Linux 6.9"),
-        _ => cannot(task, e),
-    })?;
+fn add(loaded: &Loaded, pid: i32, state: &task_state) -> Result<bool, TraceError> {
+    let fd = pidfd(pid).map_err(|e| cannot(pid, e))?;
     let key = fd.as_raw_fd().to_ne_bytes();
     let map = &loaded.skel.maps.tasks;
     let known = map.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
@@ -123,7 +112,7 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<b
     let flags = if known.is_some() { MapFlags::ANY } else { MapFlags::NO_EXIST };
     match map.update(&key, state.bytes(), flags) {
         Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(true),
-        updated => updated.map(|()| true).map_err(|e| cannot(task, e)),
+        updated => updated.map(|()| true).map_err(|e| cannot(pid, e)),
     }
 }
 

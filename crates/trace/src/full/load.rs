@@ -158,6 +158,7 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, types: Option<&Btf<'_>>, wanted: &Wa
         &mut progs.clock_ticks,
         &mut progs.who_is_alive,
         &mut progs.who_was_taken_up,
+        &mut progs.threads_join,
     ] {
         program.set_autoattach(false);
     }

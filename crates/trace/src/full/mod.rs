@@ -206,7 +206,7 @@ impl Full {
         };
         found::parents_first(&mut told, process);
         told.iter().for_each(|record| decoder.take_up(record));
-        Ok(tasks.len())
+        Ok(tasks)
     }
 
     /// Labels a process of whyfaster itself (its launcher, say) as the tool where it holds a CPU, and all that come from

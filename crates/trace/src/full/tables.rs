@@ -154,6 +154,8 @@ pub(crate) fn compat<const N: usize>() -> [u8; N] {
     let named: Vec<&str> = ALL_ON_DESCRIPTOR.into_iter().flatten().filter_map(native).collect();
     let what = |number| match Abi::HOST.known(CallNumber { number, compat: true }) {
         Some("futex" | "futex_time64") => compat_call::COMPAT_FUTEX,
+        Some("execve") => compat_call::COMPAT_EXECVE,
+        Some("execveat") => compat_call::COMPAT_EXECVEAT,
         Some(name) if named.contains(&name) || COMPAT_ON_DESCRIPTOR.contains(&name) => {
             compat_call::COMPAT_DESCRIPTOR
         }
@@ -231,6 +233,7 @@ mod tests {
             assert_eq!(at(number), compat_call::COMPAT_DESCRIPTOR, "{name}");
         }
         assert_eq!((at(240), at(422)), (compat_call::COMPAT_FUTEX, compat_call::COMPAT_FUTEX));
+        assert_eq!((at(11), at(358)), (compat_call::COMPAT_EXECVE, compat_call::COMPAT_EXECVEAT));
         for (number, name) in
             [(0, "restart_syscall"), (20, "getpid"), (102, "socketcall"), (162, "nanosleep")]
         {

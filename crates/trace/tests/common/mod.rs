@@ -154,11 +154,16 @@ pub(crate) fn sh(wanted: &Wanted, script: &str) -> Traced {
 
 /// Builds a C program.
 pub(crate) fn compiled(source: &str, directory: &std::path::Path) -> String {
+    compiled_with(&["-pthread"], source, directory)
+}
+
+/// With these options.
+pub(crate) fn compiled_with(options: &[&str], source: &str, directory: &std::path::Path) -> String {
     let file = directory.join("program.c");
     let program = directory.join("program");
     std::fs::write(&file, source).unwrap();
     let built =
-        Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&file).status().unwrap();
+        Command::new("gcc").arg("-O1").args(options).arg("-o").arg(&program).arg(&file).status().unwrap();
     assert!(built.success());
     program.to_str().unwrap().to_owned()
 }
