@@ -6,7 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{able, compiled, needs, sh, trace, whole};
+use common::skip::root;
+use common::{able, compiled, compiled_with, needs, sh, trace, whole};
 use whyfaster_core::trace::event::{Context, FileKind, Left, What};
 use whyfaster_core::trace::report::WorkKind;
 use whyfaster_trace::Wanted;
@@ -177,6 +178,27 @@ fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
         );
     }
     assert_eq!(t.counts.lost.stack, 0);
+}
+
+/// In a container, say.
+#[test]
+fn functions_of_a_program_with_a_root_directory_of_its_own_are_named_from_there() {
+    needs!(able().and(root()));
+    let directory = tempfile::tempdir().unwrap();
+    let source = r#"
+        __attribute__((noinline)) long spin_below_another_root(long n) {
+            volatile long sum = 0;
+            for (long i = 0; i < n; i++) sum += i;
+            return sum;
+        }
+        int main(void) { return spin_below_another_root(300000000) == 1; }"#;
+    compiled_with(&["-static"], source, directory.path());
+    let wanted = Wanted { samples_per_s: Some(997), count_samples: true, ..Wanted::default() };
+    let t = trace(&wanted, &["chroot", directory.path().to_str().unwrap(), "/program"]);
+    let sampled = t.counts.sampled.expect("samples were counted");
+    let first = &sampled.functions[0].code;
+    assert_eq!(first.symbol.as_deref(), Some("spin_below_another_root"), "{:?}", sampled.functions);
+    assert_eq!(first.file.as_deref(), Some("/program"));
 }
 
 #[test]

@@ -2,10 +2,24 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use whyfaster_core::trace::event::Pid;
+
+/// A file that code comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CodeFile {
+    /// As the process calls it.
+    pub(crate) path: PathBuf,
+    /// Where it can be read; `None`: nowhere, or that is not known. By its path there may be another one here: in a container, or made since.
+    pub(crate) here: Option<PathBuf>,
+}
+
+/// Which file a mapping is of: device (major and minor number) and inode, as the kernel keeps them.
+pub(crate) type Identity = ((u32, u32), u64);
 
 /// A file in the memory of a process, from which code may run.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +28,14 @@ pub(crate) struct Mapping {
     pub(crate) end: u64,
     /// Where in the file the mapping starts.
     pub(crate) offset: u64,
-    pub(crate) file: Rc<PathBuf>,
+    pub(crate) file: Rc<CodeFile>,
 }
 
 /// Where code is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// In a file, so far from its beginning.
-    File(Rc<PathBuf>, u64),
+    File(Rc<CodeFile>, u64),
     /// In memory of a process that no file is behind: made at run time, or no code at all.
     Memory(Pid, u64),
 }
@@ -37,7 +51,9 @@ struct Image {
 #[derive(Debug, Default)]
 pub(crate) struct Images {
     processes: HashMap<Pid, Vec<Image>>,
-    files: HashMap<PathBuf, Rc<PathBuf>>,
+    files: HashMap<(PathBuf, Identity), Rc<CodeFile>>,
+    /// What is the root directory for processes that have another one, by device and inode.
+    roots: HashMap<(u64, u64), fs::File>,
     ended: Vec<Pid>,
 }
 
@@ -48,12 +64,18 @@ impl Images {
     }
 
     /// A process mapped a file. What was there before is covered.
-    pub(crate) fn mapped(&mut self, process: Pid, range: (u64, u64), offset: u64, file: PathBuf) {
+    pub(crate) fn mapped(
+        &mut self,
+        process: Pid,
+        range: (u64, u64),
+        offset: u64,
+        (path, identity): (PathBuf, Identity),
+    ) {
         if !self.processes.contains_key(&process) {
             // It was there before the observation began.
             self.read(process);
         }
-        let file = self.file(file);
+        let file = self.file(process, path, identity);
         if let Some(image) = self.processes.get_mut(&process).and_then(|images| images.last_mut()) {
             image.mappings.push(Mapping { start: range.0, end: range.1, offset, file });
         }
@@ -87,13 +109,13 @@ impl Images {
     pub(crate) fn place(&mut self, process: Pid, at: u64, address: u64) -> Place {
         match self.find(process, at, address) {
             // Memory without a file may have a name nevertheless: "//anon", "[heap]", "/memfd:..." (which has none on any disk).
-            Some((file, offset)) if is_file(&file) => Place::File(file, offset),
+            Some((file, offset)) if is_file(&file.path) => Place::File(file, offset),
             _ => Place::Memory(process, address),
         }
     }
 
     /// The file at an address, and the place in it.
-    pub(crate) fn find(&mut self, process: Pid, at: u64, address: u64) -> Option<(Rc<PathBuf>, u64)> {
+    pub(crate) fn find(&mut self, process: Pid, at: u64, address: u64) -> Option<(Rc<CodeFile>, u64)> {
         if !self.processes.contains_key(&process) {
             self.read(process);
         }
@@ -106,28 +128,75 @@ impl Images {
     /// Asks the kernel about a process that was there before the observation began.
     fn read(&mut self, process: Pid) {
         let text = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-        let mappings = text.lines().filter_map(|line| self.line(line)).collect();
+        let mappings = text.lines().filter_map(|line| self.line(process, line)).collect();
         self.processes.insert(process, vec![Image { since: 0, mappings }]);
     }
 
     /// `start-end perms offset device inode path`.
-    fn line(&mut self, line: &str) -> Option<Mapping> {
+    fn line(&mut self, process: Pid, line: &str) -> Option<Mapping> {
         let mut words = line.splitn(6, ' ');
         let (start, end) = words.next()?.split_once('-')?;
         let executable = words.next()?.contains('x');
         let offset = u64::from_str_radix(words.next()?, 16).ok()?;
-        let path = words.nth(2)?.trim_start();
+        let (major, minor) = words.next()?.split_once(':')?;
+        let inode = words.next()?.parse().ok()?;
+        let path = words.next()?.trim_start();
         if !executable || path.is_empty() {
             return None;
         }
         let hexadecimal = |text| u64::from_str_radix(text, 16).ok();
-        let file = self.file(PathBuf::from(path));
+        let number = |text| u32::from_str_radix(text, 16).ok();
+        let file = self.file(process, PathBuf::from(path), ((number(major)?, number(minor)?), inode));
         Some(Mapping { start: hexadecimal(start)?, end: hexadecimal(end)?, offset, file })
     }
 
-    fn file(&mut self, path: PathBuf) -> Rc<PathBuf> {
-        Rc::clone(self.files.entry(path.clone()).or_insert_with(|| Rc::new(path)))
+    fn file(&mut self, process: Pid, path: PathBuf, identity: Identity) -> Rc<CodeFile> {
+        let key = (path, identity);
+        // Another process may know where it is.
+        if let Some(known) = self.files.get(&key).filter(|known| known.here.is_some()) {
+            return Rc::clone(known);
+        }
+        let here = if is_file(&key.0) { self.here(process, &key.0, identity) } else { None };
+        let file = Rc::new(CodeFile { path: key.0.clone(), here });
+        self.files.insert(key, Rc::clone(&file));
+        file
     }
+
+    /// Where a file can be read that a process has mapped by this path.
+    fn here(&mut self, process: Pid, path: &Path, identity: Identity) -> Option<PathBuf> {
+        let ours = fs::metadata(path).ok();
+        let numbers = |it: &fs::Metadata| (it.dev(), it.ino());
+        let (device, inode) = identity;
+        if ours.as_ref().map(numbers) == Some((libc::makedev(device.0, device.1), inode)) {
+            return Some(path.to_owned());
+        }
+        let root = PathBuf::from(format!("/proc/{process}/root"));
+        let below = path.strip_prefix("/").ok()?;
+        match fs::metadata(root.join(below)) {
+            Ok(theirs) if ours.as_ref().map(numbers) == Some(numbers(&theirs)) => Some(path.to_owned()),
+            Ok(_) => Some(self.root(&root)?.join(below)),
+            // It is gone. Where stat(2) tells other numbers than a mapping has, nothing speaks against our file.
+            Err(_) => ours.filter(|it| told_otherwise(path, it.ino() == inode)).map(|_| path.to_owned()),
+        }
+    }
+
+    /// The root directory of a process, by a name that it keeps when that has ended.
+    fn root(&mut self, root: &Path) -> Option<PathBuf> {
+        let root =
+            fs::File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(root).ok()?;
+        let facts = root.metadata().ok()?;
+        let kept = self.roots.entry((facts.dev(), facts.ino())).or_insert(root);
+        Some(PathBuf::from(format!("/proc/self/fd/{}", kept.as_raw_fd())))
+    }
+}
+
+/// Whether the file system of a path tells other numbers of its files than their mappings have: overlayfs, which maps the file of a layer
+/// (ovl_mmap() in the kernel's fs/overlayfs/file.c), and, for the device alone, btrfs, which has one for each subvolume (btrfs_getattr()).
+fn told_otherwise(path: &Path, same_inode: bool) -> bool {
+    const OVERLAYFS: i64 = 0x794c_7630;
+    const BTRFS: i64 = 0x9123_683e;
+    let kind = rustix::fs::statfs(path).map_or(0, |found| found.f_type);
+    kind == OVERLAYFS || kind == BTRFS && same_inode
 }
 
 /// Whether the name of a mapping is that of a file, or of the code that the kernel lends to every process.
@@ -141,17 +210,19 @@ fn is_file(name: &Path) -> bool {
 mod tests {
     use super::*;
 
+    const NONE: Identity = ((0, 0), 0);
+
     fn found(images: &mut Images, at: u64, address: u64) -> Option<(String, u64)> {
-        images.find(7, at, address).map(|(f, offset)| (f.display().to_string(), offset))
+        images.find(7, at, address).map(|(f, offset)| (f.path.display().to_string(), offset))
     }
 
     #[test]
     fn an_address_is_looked_up_in_the_image_of_its_time() {
         let mut images = Images::default();
         images.exec(7, 10);
-        images.mapped(7, (0x1000, 0x2000), 0x400, "/bin/a".into());
+        images.mapped(7, (0x1000, 0x2000), 0x400, ("/bin/a".into(), NONE));
         images.exec(7, 20);
-        images.mapped(7, (0x1000, 0x2000), 0, "/bin/b".into());
+        images.mapped(7, (0x1000, 0x2000), 0, ("/bin/b".into(), NONE));
         assert_eq!(found(&mut images, 15, 0x1010), Some(("/bin/a".to_owned(), 0x410)));
         assert_eq!(found(&mut images, 25, 0x1010), Some(("/bin/b".to_owned(), 0x10)));
         assert_eq!(found(&mut images, 25, 0x2000), None);
@@ -168,7 +239,27 @@ mod tests {
         let mut images = Images::default();
         let here = found_here as fn() as usize as u64;
         let (file, _) = images.find(std::process::id(), 1, here).unwrap();
-        assert_eq!(*file, std::env::current_exe().unwrap());
+        assert_eq!(file.path, std::env::current_exe().unwrap());
+        assert_eq!(file.here.as_ref(), Some(&file.path));
+    }
+
+    #[test]
+    fn a_file_that_only_has_the_same_path_is_not_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let facts = file.as_file().metadata().unwrap();
+        let device = (libc::major(facts.dev()), libc::minor(facts.dev()));
+        let here = |process, inode| {
+            let mut images = Images::default();
+            images.mapped(process, (0, 1), 0, (file.path().to_owned(), (device, inode)));
+            images.find(process, 0, 0).unwrap().0.here.clone()
+        };
+        let path = Some(file.path().to_owned());
+        // Nobody has this number.
+        let gone = Pid::MAX;
+        assert_eq!(here(gone, facts.ino()), path);
+        assert_eq!(here(gone, facts.ino() + 1), path.clone().filter(|it| told_otherwise(it, false)));
+        // A process that lives sees the same file.
+        assert_eq!(here(std::process::id(), facts.ino() + 1), path);
     }
 
     fn found_here() {}

@@ -208,9 +208,11 @@ fn asking(frames: &[Place]) -> &[Place] {
 fn named(frames: &[Place], symbols: &mut Symbols, maps: &mut PerfMaps) -> Vec<Code> {
     let named = |place: &Place| match place {
         Place::Memory(process, address) => maps.find(*process, *address).unwrap_or_default(),
-        Place::File(file, _) => {
-            Code { symbol: symbols.symbol(place), file: Some(file.display().to_string()), called_from: None }
-        }
+        Place::File(file, _) => Code {
+            symbol: symbols.symbol(place),
+            file: Some(file.path.display().to_string()),
+            called_from: None,
+        },
     };
     frames.iter().map(named).collect()
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use blazesym::MaybeDefault;
@@ -10,7 +9,7 @@ use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 use whyfaster_core::trace::event::{Pid, Stack};
 
-use super::images::{Images, Place};
+use super::images::{CodeFile, Images, Place};
 use super::programs::types;
 
 /// Kernel functions of the observing itself, on top of a stack that is taken where a task blocks.
@@ -31,7 +30,7 @@ pub(crate) struct Symbols {
     pub(crate) hides_kernel: bool,
     symbolizer: Symbolizer,
     kernel: HashMap<u64, String>,
-    user: HashMap<(Rc<PathBuf>, u64), Option<String>>,
+    user: HashMap<(Rc<CodeFile>, u64), Option<String>>,
 }
 
 impl fmt::Debug for Symbols {
@@ -94,8 +93,8 @@ impl Symbols {
             return format!("{address:#x}");
         };
         self.in_file(&file, offset).unwrap_or_else(|| {
-            let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-            format!("{}+{offset:#x}", name.unwrap_or_else(|| file.display().to_string()))
+            let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+            format!("{}+{offset:#x}", name.unwrap_or_else(|| file.path.display().to_string()))
         })
     }
 
@@ -107,7 +106,7 @@ impl Symbols {
         }
     }
 
-    fn in_file(&mut self, file: &Rc<PathBuf>, offset: u64) -> Option<String> {
+    fn in_file(&mut self, file: &Rc<CodeFile>, offset: u64) -> Option<String> {
         if self.user.len() > KEPT {
             self.user.clear();
         }
@@ -115,9 +114,11 @@ impl Symbols {
         if let Some(known) = self.user.get(&key) {
             return known.clone();
         }
-        let mut source = Elf::new(file.as_path());
-        source.debug_syms = false;
-        let named = self.look_up(&Source::Elf(source), Input::FileOffset(offset));
+        let named = file.here.as_ref().and_then(|here| {
+            let mut source = Elf::new(here);
+            source.debug_syms = false;
+            self.look_up(&Source::Elf(source), Input::FileOffset(offset))
+        });
         self.user.insert(key, named.clone());
         named
     }
@@ -180,7 +181,8 @@ mod tests {
             std::fs::write(&part, bytes).unwrap();
             std::fs::rename(&part, &built).unwrap();
             symbols.begin_anew();
-            symbols.symbol(&Place::File(Rc::new(built.clone()), 0x2a0))
+            let file = CodeFile { path: built.clone(), here: Some(built.clone()) };
+            symbols.symbol(&Place::File(Rc::new(file), 0x2a0))
         };
         assert_eq!(named(&first).as_deref(), Some("leaf"));
         assert_eq!(named(&second).as_deref(), Some("late"));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use framehop::{
@@ -15,7 +15,7 @@ use framehop::{
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSegment, ReadCache};
 
-use super::images::{Images, Place};
+use super::images::{CodeFile, Images, Place};
 use super::programs::types;
 
 /// Frames of a stack at most.
@@ -43,7 +43,7 @@ struct Unwound {
 pub(crate) struct Unwinder {
     tables: UnwinderNative<Vec<u8>, MayAllocateDuringUnwind>,
     rules: CacheNative<MayAllocateDuringUnwind>,
-    files: HashMap<Rc<PathBuf>, Option<Unwound>>,
+    files: HashMap<Rc<CodeFile>, Option<Unwound>>,
     bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Unwinder {
         }
     }
 
-    fn in_file(&mut self, file: &Rc<PathBuf>, offset: u64) -> Option<u64> {
+    fn in_file(&mut self, file: &Rc<CodeFile>, offset: u64) -> Option<u64> {
         if !self.files.contains_key(file) {
             let tables = (self.files.len() < KEPT_FILES).then(|| self.tables_of(file)).flatten();
             self.files.insert(Rc::clone(file), tables);
@@ -111,16 +111,21 @@ impl Unwinder {
     }
 
     /// Reads the tables of a file. What is no file, or of another architecture, has none.
-    fn tables_of(&mut self, file: &Path) -> Option<Unwound> {
+    fn tables_of(&mut self, file: &CodeFile) -> Option<Unwound> {
         let left = KEPT_BYTES - self.bytes;
-        let (sections, segments) = read(file, left)?;
+        let (sections, segments) = read(file.here.as_deref()?, left)?;
         self.bytes += [&sections.eh_frame, &sections.eh_frame_hdr]
             .into_iter()
             .flatten()
             .map(|it| it.len() as u64)
             .sum::<u64>();
         let base = FIRST + self.files.len() as u64 * APART;
-        self.tables.add_module(Module::new(file.display().to_string(), base..base + APART, base, sections));
+        self.tables.add_module(Module::new(
+            file.path.display().to_string(),
+            base..base + APART,
+            base,
+            sections,
+        ));
         Some(Unwound { base, segments })
     }
 }

@@ -1,6 +1,7 @@
 //! Tables of a library that gcc made without frame pointers, and a target: tables that nobody would make. See the crate `whyfaster-fuzz`.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 
 use whyfaster_fuzz::{Form, run};
 
@@ -13,7 +14,9 @@ const TOP: u64 = 0x7ffe_0000_0000;
 fn mapped(library: &Path) -> Images {
     let mut images = Images::default();
     images.exec(7, 0);
-    images.mapped(7, (AT, AT + 0x1000), 0, library.to_owned());
+    let facts = library.metadata().unwrap();
+    let device = (libc::major(facts.dev()), libc::minor(facts.dev()));
+    images.mapped(7, (AT, AT + 0x1000), 0, (library.to_owned(), (device, facts.ino())));
     images
 }
 
@@ -41,7 +44,7 @@ fn callers_are_found_without_frame_pointers() {
     let mut found = |words: &[u64]| {
         let places = unwinder.places(&at(0x2a0), &memory(words.iter().copied()), &mut images);
         let offset = |place: &Place| match place {
-            Place::File(file, offset) if file.as_path() == library => *offset,
+            Place::File(file, offset) if file.path == library => *offset,
             other => panic!("{other:?}"),
         };
         places.iter().map(offset).collect::<Vec<_>>()

@@ -80,7 +80,8 @@ pub(crate) fn apply(record: &Record, images: &mut Images) -> Option<()> {
             let name = record.body.get(64..)?;
             let name = &name[..name.iter().position(|b| *b == 0)?];
             let file = PathBuf::from(String::from_utf8_lossy(name).into_owned());
-            images.mapped(process, (start, start + length), offset, file);
+            let identity = ((word(32)?, word(36)?), number(&record.body, 40)?);
+            images.mapped(process, (start, start + length), offset, (file, identity));
         }
         _ => {}
     }
