@@ -82,7 +82,9 @@ pub fn quantity(quantity: &Quantity, name: Naming<'_>) -> String {
 fn counter_refused(errno: i32) -> String {
     match errno {
         libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENOSYS => {
-            "this machine has no such hardware counter: virtual machines often have none".to_owned()
+            "this machine has no such hardware counter: virtual machines often have none, and older kernels none for cores of \
+             several kinds together"
+                .to_owned()
         }
         libc::EACCES | libc::EPERM => {
             "this user may not count: lower kernel.perf_event_paranoid to 2 or below, or run as root"
