@@ -13,7 +13,7 @@ mod support;
 pub mod unprivileged;
 mod wanted;
 
-pub use full::{Full, TraceError};
+pub use full::{Full, TraceError, samples_allowed};
 pub use obstacles::{Missing, Unsupported};
 pub use support::{Support, support};
 pub use wanted::{CallsBy, Wanted};

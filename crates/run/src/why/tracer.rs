@@ -21,7 +21,7 @@ use super::super::trace::observer::Observer;
 use super::keeping::Keeping;
 
 /// Samples of the code, on every CPU. One takes a few microseconds: half a percent of the time. Not a thousand, so that nothing that happens
-/// every millisecond is found each time.
+/// every millisecond is found each time. Fewer where the kernel allows fewer.
 const SAMPLES_PER_S: u32 = 997;
 
 /// The programs in the kernel, loaded once for all runs, and what they told of the machine so far.
@@ -74,7 +74,7 @@ impl Tracer {
     /// Loads and attaches the programs, and measures what they cost. The program behind `launcher` is one of ours.
     pub(super) fn open(launcher: i32) -> Result<Self, Failure> {
         let wanted = whyfaster_trace::Wanted {
-            samples_per_s: Some(SAMPLES_PER_S),
+            samples_per_s: Some(SAMPLES_PER_S.min(whyfaster_trace::samples_allowed())),
             count_samples: true,
             count_locks: true,
             ..whyfaster_trace::Wanted::default()

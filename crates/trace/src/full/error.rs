@@ -1,9 +1,9 @@
 //! What may go wrong while observing, and before.
 
-use std::fmt;
 use std::path::Path;
+use std::{fmt, io};
 
-use crate::obstacles::{Missing, Unsupported};
+use crate::obstacles::{Unsupported, missing};
 
 /// Observing failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,23 @@ impl TraceError {
 
 /// The kernel refused a step without which there is no observing.
 pub(super) fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
-    let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
-    let missing = Missing { what: step.to_owned(), why: e.to_string(), remedy, command: None };
-    Unsupported { missing: vec![missing] }
+    without(step, e, "trace at a lower level, and report this with the kernel's version")
+}
+
+/// Events on every CPU were refused.
+pub(super) fn opening(step: &str, e: &io::Error) -> Unsupported {
+    match (e.raw_os_error(), e.kind()) {
+        (Some(libc::EMFILE), _) => without(
+            step,
+            e,
+            "each CPU takes two descriptors: a larger limit on open files (ulimit -n) gives them",
+        ),
+        // The kernel's own error has a number.
+        (None, io::ErrorKind::PermissionDenied) => without(step, e, "a larger one of the two gives it"),
+        _ => refused(step, e),
+    }
+}
+
+fn without(step: &str, e: &dyn fmt::Display, remedy: &str) -> Unsupported {
+    Unsupported { missing: vec![missing(step, e.to_string(), remedy)] }
 }

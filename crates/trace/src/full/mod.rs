@@ -26,21 +26,22 @@ pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::fmt;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 
-use libbpf_rs::{Link, RingBuffer};
+use libbpf_rs::RingBuffer;
 use whyfaster_core::trace::counts::{CallGroup, Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 use whyfaster_core::trace::stacks::Stacks;
 
 use self::decode::Decoder;
 pub use self::error::TraceError;
-use self::error::refused;
+use self::error::{opening, refused};
 use self::hold::Hold;
 use self::load::Loaded;
 use self::profile::Profile;
+pub use self::samples::samples_allowed;
 use self::tally::Tally;
 use self::watch::Watch;
 use crate::caller::Caller;
@@ -69,7 +70,7 @@ const LOOKS: usize = 8;
 pub struct Full {
     // In this order: the ring and the sampling refer to the programs.
     ring: RingBuffer<'static>,
-    samples: Vec<Link>,
+    samples: Vec<OwnedFd>,
     watch: Watch,
     loaded: Loaded,
     decoder: Rc<RefCell<Decoder>>,
@@ -92,7 +93,8 @@ pub struct Full {
 impl Full {
     /// Loads and attaches the programs. Nothing is followed yet.
     pub fn open(wanted: &Wanted) -> Result<Self, Unsupported> {
-        let missing = obstacles();
+        let mut missing = obstacles();
+        missing.extend(wanted.samples_per_s.and_then(samples::too_many));
         if !missing.is_empty() {
             return Err(Unsupported { missing });
         }
@@ -107,9 +109,9 @@ impl Full {
         loaded.note_running();
         let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks || wanted.count_locks;
         let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
-        let watch = watch.map_err(|e| refused("watching what is mapped", &e))?;
+        let watch = watch.map_err(|e| opening("watching what is mapped", &e))?;
         let samples = match wanted.samples_per_s {
-            Some(rate) => samples::start(&loaded, rate).map_err(|e| refused("sampling stacks", &e))?,
+            Some(rate) => samples::start(&loaded, rate).map_err(|e| opening("sampling stacks", &e))?,
             None => Vec::new(),
         };
         Ok(Self {
@@ -341,6 +343,7 @@ impl Full {
         let late = std::mem::take(&mut decoder.inbox.late);
         here.iter().chain([&late]).flat_map(|lost| &lost.by_cpu).for_each(|more| lost.count(more));
         lost.only_cpus_with_losses();
+        lost.string += self.watch.untold();
         self.own.switches = decoder.switches;
         let (samples, sampling_ns) = tally::sampling(&self.loaded)?;
         self.own.samples = samples - self.sampled_before.0;

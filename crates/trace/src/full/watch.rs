@@ -48,6 +48,11 @@ impl Watch {
         Ok(Self { rings, lost: Lost::default() })
     }
 
+    /// How many records were lost behind the last one, which would have said so.
+    pub(crate) fn untold(&mut self) -> u64 {
+        self.rings.iter_mut().filter_map(Ring::untold).sum()
+    }
+
     /// Takes what has come, in the order of time.
     pub(crate) fn tell(&mut self, images: &mut Images) {
         let mut records = Vec::new();
