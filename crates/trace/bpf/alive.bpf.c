@@ -4,11 +4,16 @@
 #include "forks.h"
 #include "ours.h"
 
+struct found_and_mask {
+    struct found_record found;
+    struct fork_and_mask fork;
+};
+
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, u32);
-    __type(value, struct fork_and_mask);
+    __type(value, struct found_and_mask);
 } fork_scratch SEC(".maps");
 
 /* Taken up while it sleeps in a call, whose beginning nobody saw: from then on that is a call like any other. Who runs may
@@ -44,6 +49,7 @@ SEC("iter/task")
 int threads_join(struct bpf_iter__task *ctx)
 {
     struct task_struct *task = ctx->task;
+    note_reader();
     if (!task || task->group_leader == task || state_of(task))
         return 0;
     struct task_state *first = state_of(task->group_leader);
@@ -74,7 +80,7 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     if (!task)
         return 0;
     struct task_state *t = active(task);
-    struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
+    struct found_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
     if (!t || !s)
         return 0;
     if (!still_ours(task, t)) {
@@ -92,9 +98,13 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     u64 from = tree.taken_up;
     find_call(task, t, t->since > from ? t->since : from);
     __sync_fetch_and_add(&tree.alive, 1);
-    fill_fork(&s->fork, from, task, number_of(task, t), 0);
-    look_up_pipes(&s->fork.pipes, task);
-    bpf_seq_write(seq, s, sizeof(s->fork) + settings.mask_words * 8);
+    s->found.above = task->real_parent->tgid;
+    s->found.process_here = number_here(task->group_leader);
+    s->found.task_here = number_here(task);
+    s->found.unused = 0;
+    fill_fork(&s->fork.fork, from, task, number_of(task, t), 0);
+    look_up_pipes(&s->fork.fork.pipes, task);
+    bpf_seq_write(seq, s, sizeof(s->found) + sizeof(s->fork.fork) + settings.mask_words * 8);
     return 0;
 }
 

@@ -156,6 +156,19 @@ struct task_exec_state {
     enum task_dumpable dumpable;
 } FROM_KERNEL;
 
+struct pid_namespace;
+
+/* A number of a task in one namespace. */
+struct upid {
+    int nr;
+    struct pid_namespace *ns;
+} FROM_KERNEL;
+
+struct pid {
+    unsigned int level;
+    struct upid numbers[1]; /* by level, that of the first namespace first */
+} FROM_KERNEL;
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -167,7 +180,9 @@ struct task_struct {
     unsigned in_iowait : 1;
     int pid;
     int tgid;
+    struct task_struct *real_parent;
     struct task_struct *group_leader;
+    struct pid *thread_pid;
     u64 start_time;
     unsigned long nvcsw;
     unsigned long nivcsw;

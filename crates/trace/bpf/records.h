@@ -113,6 +113,14 @@ struct fork_record {
     char name[NAME_BYTES];
 };
 
+/* Before the record of a fork, where its task was there already. */
+struct found_record {
+    u32 above;        /* the process that made its own, or has taken it over */
+    u32 process_here; /* both as whoever reads this sees them in /proc; 0: not at all */
+    u32 task_here;
+    u32 unused;
+};
+
 struct allowed_record {
     struct record head;
     u64 words;
@@ -194,7 +202,7 @@ struct call_record {
 /* Followed by the addresses, first those of the kernel, and by the memory on the top of the user's stack. */
 struct stack_record {
     struct record head;
-    u32 process;
+    u32 process; /* as whoever reads this sees it in /proc; 0: not at all */
     u16 kernel_frames;
     u16 user_frames;
     u32 group;    /* whose calls it counts with; 0: not known yet */
@@ -422,6 +430,7 @@ struct record_shapes {
     struct record record;
     struct spent_record spent;
     struct blocked_record blocked;
+    struct found_record found;
     struct fork_record fork;
     struct allowed_record allowed;
     struct exec_record exec;

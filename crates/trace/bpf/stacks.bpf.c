@@ -62,7 +62,7 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     u64 frames = offset + ((u64)user & 0x3ff);
     u64 memory = !settings.user_memory ? 0 : copy_memory(&s->stack, (u8 *)s->frames + frames, task);
     fill(&s->stack.head, RECORD_STACK, now, number_of(task, t), 0, blocking);
-    s->stack.process = task->tgid;
+    s->stack.process = number_here(task->group_leader);
     s->stack.kernel_frames = kernel / 8;
     s->stack.user_frames = user / 8;
     s->stack.memory = memory;

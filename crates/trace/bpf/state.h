@@ -15,6 +15,12 @@ const volatile struct settings settings = {};
 struct totals_of_tree tree = {};
 struct record_shapes shapes = {};
 
+/* Whose numbers whoever reads the records sees: a container may have its own. */
+struct reader {
+    u32 level; /* how many namespaces of numbers lie around its own */
+    u64 numbers;
+} reader = {};
+
 /* Freed by the kernel with the task: no number is ever looked up, so none can be taken for another that had it before. */
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -209,6 +215,35 @@ static __always_inline void send_name(u64 now, struct task_struct *task, u32 num
     r->unused = 0;
     copy_name(r->name, task);
     submit(r);
+}
+
+static __always_inline struct upid number_at(struct task_struct *task, u32 level)
+{
+    struct pid *pid = 0;
+    struct upid number = {};
+    bpf_core_read(&pid, sizeof(pid), &task->thread_pid);
+    if (pid && BPF_CORE_READ(pid, level) >= level)
+        bpf_probe_read_kernel(&number, sizeof(number), (char *)&pid->numbers + level * sizeof(number));
+    return number;
+}
+
+/* The number under which the reader finds a task in /proc; 0: nowhere. */
+static __always_inline u32 number_here(struct task_struct *task)
+{
+    if (!reader.level)
+        return task->pid;
+    struct upid number = number_at(task, reader.level);
+    return (u64)number.ns == reader.numbers ? number.nr : 0;
+}
+
+/* The running task is the reader. */
+static __always_inline void note_reader(void)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct pid *pid = 0;
+    bpf_core_read(&pid, sizeof(pid), &task->thread_pid);
+    reader.level = BPF_CORE_READ(pid, level);
+    reader.numbers = (u64)number_at(task, reader.level).ns;
 }
 
 /* A number that hardly any other mask of CPUs has. The verifier follows the loop, so that it knows each place in the mask. */

@@ -922,6 +922,20 @@ mod imp {
                 }
             }
         }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct found_and_mask {
+            pub found: found_record,
+            pub fork: fork_and_mask,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct found_record {
+            pub above: u32,
+            pub process_here: u32,
+            pub task_here: u32,
+            pub unused: u32,
+        }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct fork_and_mask {
@@ -996,7 +1010,7 @@ mod imp {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
-            pub value: *mut fork_and_mask,
+            pub value: *mut found_and_mask,
         }
         impl Default for __anon_6 {
             fn default() -> Self {
@@ -1414,7 +1428,9 @@ mod imp {
             pub __pad_76: [u8; 4],
             pub pid: i32,
             pub tgid: i32,
+            pub real_parent: *mut task_struct,
             pub group_leader: *mut task_struct,
+            pub thread_pid: *mut pid,
             pub start_time: u64,
             pub nvcsw: u64,
             pub nivcsw: u64,
@@ -1440,7 +1456,9 @@ mod imp {
                     __pad_76: [u8::default(); 4],
                     pid: i32::default(),
                     tgid: i32::default(),
+                    real_parent: std::ptr::null_mut(),
                     group_leader: std::ptr::null_mut(),
+                    thread_pid: std::ptr::null_mut(),
                     start_time: u64::default(),
                     nvcsw: u64::default(),
                     nivcsw: u64::default(),
@@ -1489,6 +1507,13 @@ mod imp {
         #[repr(C)]
         pub struct sched_info {
             pub run_delay: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct pid {
+            pub level: u32,
+            pub __pad_4: [u8; 4],
+            pub numbers: [upid; 1],
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1545,6 +1570,18 @@ mod imp {
         #[repr(C)]
         pub struct cfs_rq {
             pub throttle_count: i32,
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct upid {
+            pub nr: i32,
+            pub __pad_4: [u8; 4],
+            pub ns: *mut std::ffi::c_void,
+        }
+        impl Default for upid {
+            fn default() -> Self {
+                Self { nr: i32::default(), __pad_4: [u8::default(); 4], ns: std::ptr::null_mut() }
+            }
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1814,6 +1851,7 @@ mod imp {
             pub record: record,
             pub spent: spent_record,
             pub blocked: blocked_record,
+            pub found: found_record,
             pub fork: fork_record,
             pub allowed: allowed_record,
             pub exec: exec_record,
@@ -2114,6 +2152,13 @@ mod imp {
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
+        pub struct reader {
+            pub level: u32,
+            pub __pad_4: [u8; 4],
+            pub numbers: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
         pub struct beginning {
             pub fork: fork_and_mask,
             pub exec: exec_record,
@@ -2130,6 +2175,7 @@ mod imp {
         pub struct bss {
             pub tree: totals_of_tree,
             pub shapes: record_shapes,
+            pub reader: reader,
             pub first: beginning,
             pub FROM_KERNEL: bpf_func_id,
         }
@@ -2337,5 +2383,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 288120] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 295432] = *include_bytes!("aarch64.bpf.o");
 }

@@ -249,6 +249,22 @@ fn samples_are_counted_by_function_and_no_stack_is_streamed() {
     assert!(all <= stacked && stacked <= t.counts.own.samples && stacks.left_out == 0, "{stacked} of {all}");
 }
 
+/// The kernel tells its own numbers of processes, and /proc those of the namespace.
+#[test]
+fn in_a_namespace_with_numbers_of_its_own_code_has_its_names_and_waits_are_found() {
+    needs!(able().and(root()));
+    let output = std::process::Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["samples_are_counted_by_function_and_no_stack_is_streamed", "--exact", "--nocapture"])
+        .arg("where_a_task_waits_that_is_taken_up_is_told")
+        .env("WHYFASTER_REQUIRE", "full")
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    assert!(output.status.success() && said.contains("2 passed"), "{said}");
+}
+
 /// What a test leaves running, gone with this.
 struct Waiting(std::process::Child);
 

@@ -8,6 +8,7 @@ use whyfaster_core::trace::event::{
     What,
 };
 
+use super::found::Found;
 use super::inbox::Inbox;
 use super::profile::Profile;
 use super::programs::types::{self, file_kind, record_kind};
@@ -84,17 +85,11 @@ impl Decoder {
 
     /// Takes the record of a task that was there before, and tells who made it and where it waits. All that are taken up
     /// together begin at the same moment: none of them was made by what another one did since.
-    pub(crate) fn take_up(&mut self, bytes: &[u8]) {
-        let Some(r) = types::fork_record::read(bytes) else {
-            self.foreign(bytes);
-            return;
-        };
-        let head = r.head;
-        self.take(bytes);
-        if let Some(parent) = super::found::parent(r.process) {
-            self.push(&head, What::Below { task: head.task, parent });
-        }
-        if let Some((left, block)) = super::found::waits(r.process, head.task) {
+    pub(crate) fn take_up(&mut self, it: &Found<'_>) {
+        self.take(it.record);
+        let Some(head) = types::record::read(it.record) else { return };
+        self.push(&head, What::Below { task: head.task, parent: it.found.above });
+        if let Some((left, block)) = super::found::waits(it.found.process_here, it.found.task_here) {
             self.push(&head, What::Waits { task: head.task, left, block });
         }
     }

@@ -7,6 +7,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use whyfaster_core::trace::event::{Block, CallNumber, FileKind, Left, Pid, Tid};
 
+use super::programs::Plain;
+use super::programs::types::{fork_record, found_record};
 use super::tables;
 
 /// Operations of a futex wait with a bitset (linux/futex.h), and the bits that do not belong to the operation.
@@ -31,6 +33,23 @@ pub(crate) fn parent(process: Pid) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
     stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A task that is taken up while it runs.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) found: found_record,
+    /// As of its fork.
+    pub(crate) record: &'a [u8],
+}
+
+/// All that the kernel told of, with so many words of a mask behind each.
+pub(crate) fn all(told: &[u8], words: usize) -> Vec<Found<'_>> {
+    let size = size_of::<found_record>() + size_of::<fork_record>() + 8 * words;
+    let one = |bytes| {
+        Some(Found { found: found_record::read(bytes)?, record: bytes.get(size_of::<found_record>()..)? })
+    };
+    told.chunks_exact(size).filter_map(one).collect()
 }
 
 /// Puts whoever was made behind who made it, and leaves the order as it is otherwise. Numbers do not tell: they are given

@@ -200,14 +200,9 @@ impl Full {
         while self.consume_some()? && self.decoder.borrow().inbox.newest <= began {}
         let mut decoder = self.decoder.borrow_mut();
         decoder.inbox.not_before(began + 1);
-        let words = usize::from(self.loaded.mask_words());
-        let size = size_of::<programs::types::fork_record>() + 8 * words;
-        let mut told: Vec<&[u8]> = told.chunks_exact(size).collect();
-        let process = |it: &&[u8]| {
-            <programs::types::fork_record as programs::Plain>::read(it).map_or(0, |it| it.process)
-        };
-        found::parents_first(&mut told, process);
-        told.iter().for_each(|record| decoder.take_up(record));
+        let mut found = found::all(&told, usize::from(self.loaded.mask_words()));
+        found::parents_first(&mut found, |it| it.found.process_here);
+        found.iter().for_each(|it| decoder.take_up(it));
         Ok(tasks)
     }
 

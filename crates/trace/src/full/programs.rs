@@ -65,6 +65,7 @@ plain!(
     spent_record,
     lives_on_record,
     started_record,
+    found_record,
     fork_record,
     fork_and_mask,
     allowed_record,
