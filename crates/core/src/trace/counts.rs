@@ -128,7 +128,7 @@ impl CallGroup {
 pub struct Lost {
     /// Records for which the ring had no room.
     pub ring: u64,
-    /// Counters for which a map had no room.
+    /// Counters for which a map had no room; and calls of processes that seemed to be over, which count for no command.
     pub map: u64,
     /// Tasks for which no storage was to be had, so that they were not followed.
     pub storage: u64,

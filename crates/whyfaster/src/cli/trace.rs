@@ -18,10 +18,8 @@ use super::seed::HostSeed;
 use super::{output_policy, shell};
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
-/// samples do not march in step with them. Fewer where the kernel allows fewer.
-pub(crate) fn samples_per_s() -> u32 {
-    whyfaster_trace::samples_allowed().min(499)
-}
+/// samples do not march in step with them.
+pub(crate) const SAMPLES_PER_S: u32 = 499;
 
 /// What to do with a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,7 +174,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     plan.by_process = raw.show.rows.by == Some(By::Process);
     plan.each_call = raw.show.calls.is_some();
     let stacks = raw.output.files.0.iter().any(|(output, _)| output.of_stacks());
-    plan.samples_per_s = args.sample_rate.or_else(|| stacks.then(samples_per_s));
+    plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
     plan.blocking_stacks = stacks;
     // A page draws the timeline of them.
     let paged = raw.output.page.html.is_some() || raw.output.page.pictures.open;
@@ -323,7 +321,7 @@ mod tests {
         }
         assert!(read(&["--sample-rate", "99", "--folded", "f", "true"]).is_ok());
         let (plan, _) = read(&["--flamegraph", "f.svg", "true"]).unwrap();
-        assert_eq!((plan.samples_per_s, plan.blocking_stacks), (Some(samples_per_s()), true));
+        assert_eq!((plan.samples_per_s, plan.blocking_stacks), (Some(SAMPLES_PER_S), true));
         assert!(!read(&["--count-only", "true"]).unwrap().0.call_times);
         assert!(read(&["--pin", "7", "true"]).is_err());
     }

@@ -31,7 +31,7 @@ use super::findings::{Findings, placed, traced_run};
 use super::report::{Measured, printed};
 use crate::cli::args::StudyArgs;
 use crate::cli::compare::user_note;
-use crate::cli::trace::samples_per_s;
+use crate::cli::trace::SAMPLES_PER_S;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::results;
 use crate::study::{
@@ -308,9 +308,8 @@ impl Tracer<'_, '_> {
     /// Runs a command once more while its stacks are taken. That costs time, so such a run decides no claim.
     fn draw(&mut self, command: &Command) -> anyhow::Result<()> {
         let mut plan = self.wanted(command);
-        let per_s = samples_per_s();
-        (plan.samples_per_s, plan.blocking_stacks) = (Some(per_s), true);
-        let mut flame = Flame::new(per_s);
+        (plan.samples_per_s, plan.blocking_stacks) = (Some(SAMPLES_PER_S), true);
+        let mut flame = Flame::new(SAMPLES_PER_S);
         let report = self.once(&plan, &mut |event| flame.push(event))?;
         if report.is_none() {
             return Ok(());
