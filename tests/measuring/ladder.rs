@@ -4,6 +4,8 @@ use crate::support::needs::{given, needs, ray, root, tool};
 use crate::support::{Ran, Sandbox, alone, children, eventually, kill, list, number};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// What `make setup-ladder` gives, by engine: from Debian, from PyPI, and what runs for root only.
 const PREPARED: &str =
@@ -123,6 +125,37 @@ fn an_interrupt_and_a_kill_leave_nothing() {
         assert!(code.is_none_or(|code| ran.code() == code), "{signal:?}: {} {}", ran.code(), ran.err);
         place.assert_clean();
     }
+}
+
+/// Whoever reaches these servers has them run programs as this user.
+#[test]
+fn servers_that_trust_everybody_are_reached_by_nobody_else() {
+    needs!(tool("postgres"));
+    needs!(ray());
+    let _alone = alone();
+    let place = Sandbox::new();
+    let options = ["study", "ladder", "--engines=pool,dask,postgres", "--record=r.json"];
+    let running = place.start(&options);
+    let directory = |engine: &str| {
+        let made = fs::read_dir(place.path("tmp")).unwrap().flatten();
+        made.map(|it| it.path().join(format!("{engine}.d"))).find(|it| it.is_dir())
+    };
+    eventually("PostgreSQL's socket", || {
+        directory("postgres").is_some_and(|it| it.join(".s.PGSQL.5432").exists())
+    });
+    let mode = fs::metadata(directory("postgres").unwrap()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+    let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    let ours = network("self");
+    eventually("Dask's servers and client in a network of their own", || {
+        let programs = |it: &String| it.contains("/dask_") && !it.contains("__keeper");
+        let dask: Vec<_> = place.alive().into_iter().filter(programs).collect();
+        let apart = |it: &String| network(it.split(':').next().unwrap()).is_some_and(|it| Some(it) != ours);
+        dask.iter().any(|it| it.contains("client")) && dask.iter().all(apart)
+    });
+    kill(running.pid(), Signal::INT);
+    running.wait();
+    place.assert_clean();
 }
 
 #[test]

@@ -1,4 +1,5 @@
-"""A scheduler and workers of Dask, processes of one thread each, on the loopback interface."""
+"""A scheduler and workers of Dask, processes of one thread each. They run what anybody who reaches them sends, so that their network is
+theirs alone."""
 
 import os
 

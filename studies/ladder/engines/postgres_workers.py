@@ -33,8 +33,10 @@ def work():
         if row:
             ladder.task(row[0])
             continue
-        select.select([connection], [], [], 1)
-        connection.poll()
+        # One may have come with the answer: then nothing more comes to wait for.
+        if not connection.notifies:
+            select.select([connection], [], [], 1)
+            connection.poll()
         connection.notifies.clear()
 
 

@@ -38,7 +38,7 @@ SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0,de
 MaxArraySize=20001
 MaxJobCount=50000
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-NodeName=n1 NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((LADDER_PORT - 1)) CPUs=$LADDER_WORKERS Sockets=1 CoresPerSocket=$LADDER_WORKERS ThreadsPerCore=1 RealMemory=1000
+NodeName=n1 NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$LADDER_SECOND_PORT CPUs=$LADDER_WORKERS Sockets=1 CoresPerSocket=$LADDER_WORKERS ThreadsPerCore=1 RealMemory=1000
 PartitionName=p Nodes=n1 Default=YES State=UP
 EOF
 export SLURM_CONF="$PWD/slurm.conf"

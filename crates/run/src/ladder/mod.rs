@@ -9,8 +9,8 @@ mod spent;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -212,7 +212,8 @@ impl Hands {
         let own = self.scratch.path().join(format!("{}.d", start.name));
         let stamps = own.join("stamps");
         let made = || -> std::io::Result<()> {
-            fs::create_dir(&own)?;
+            // Its sockets admit whoever reaches them, and the way to one of another user's is open.
+            DirBuilder::new().mode(0o700).create(&own)?;
             fs::write(&stamps, "")?;
             // A server that refuses root runs as somebody else, and so do its tasks.
             fs::set_permissions(&stamps, fs::Permissions::from_mode(0o666))?;

@@ -141,7 +141,8 @@ fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
     set.push(("PATH".into(), path));
     set.extend(environment);
     set.extend(python.map(|python| ("LADDER_PYTHON".to_owned(), python.into_os_string())));
-    set.extend(free_port().map(|port| ("LADDER_PORT".to_owned(), port.to_string().into())));
+    let named = ["LADDER_PORT", "LADDER_SECOND_PORT"].into_iter().zip(free_ports());
+    set.extend(named.map(|(name, port)| (name.to_owned(), port.to_string().into())));
     Ok(Start {
         name: engine.name.clone(),
         servers: engine.start.clone(),
@@ -151,9 +152,11 @@ fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
     })
 }
 
-/// A port of the loopback interface that nobody listens on.
-fn free_port() -> Option<u16> {
-    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).map(|at| at.port()).ok()
+/// Two ports of the loopback interface that nobody listens on.
+fn free_ports() -> Vec<u16> {
+    // Both are held until both are known, or they might be the same.
+    let held: Vec<TcpListener> = (0..2).flat_map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
+    held.iter().flat_map(TcpListener::local_addr).map(|at| at.port()).collect()
 }
 
 /// That the CPU time of an engine is not told.
