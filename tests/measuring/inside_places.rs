@@ -57,6 +57,11 @@ fn a_launcher_that_is_none_says_why() {
     run("command:/nonexistent/launcher").expect_error(6, &["cannot start '/nonexistent/launcher'"]);
     run("command:false").expect_error(1, &["'false'", "ended with exit status: 1", "the worker never began"]);
     run("command:sh -c 'echo no room in the inn >&2; exit 3'").expect_error(1, &["no room in the inn"]);
+    // Kernels take minutes: where the page cannot be written is known before.
+    let page = "--html=/nonexistent/page.html";
+    place
+        .run(&["machines", "--kernels=debian:0,debian:1", page])
+        .expect_error(1, &["/nonexistent/page.html"]);
     run("qemu:/nonexistent/vmlinuz").expect_error(2, &["'/nonexistent/vmlinuz'"]);
     place.assert_clean();
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::support::needs::{Missing, Need, needs, tool};
@@ -90,6 +91,13 @@ fn two_runs_count_the_same_and_no_count_is_a_time() {
     // A history of recorded lists needs no boot.
     let ran = place.run(&["machines", "--kernels", &files.join(",")]).ok();
     assert!(ran.flowing().contains("0 steps up and 0 down"), "{}", ran.out);
+    // An interrupt leaves the history of the lists that were there.
+    let running = place.start(&["machines", "--kernels", &format!("{},{kernel}", files.join(","))]);
+    eventually("the emulator", || place.alive().len() > 1);
+    running.signal(Signal::INT);
+    let ran = running.wait();
+    ran.expect(130, &["interrupted: "]);
+    assert!(ran.flowing().contains("0 steps up and 0 down"), "{}", ran.out);
     let mixed = format!("{},debian-2.6.32", files[0]);
     assert_ne!(place.run(&["machines", "--kernels", &mixed]).code(), 0);
 }
@@ -146,4 +154,30 @@ fn a_kernel_that_is_not_there_is_fetched_only_on_request() {
     command.env("XDG_CACHE_HOME", place.path("cache"));
     place.finish(command).expect_error(2, &["not in the cache", "--fetch"]);
     assert!(!place.path("cache").exists());
+}
+
+/// Lists are kept for months, and what was superseded has left the mirror meanwhile.
+#[test]
+fn a_kernel_that_left_the_mirror_is_looked_for_in_fresh_lists() {
+    needs!(tool("qemu-system-x86_64"));
+    let place = Sandbox::new();
+    fs::create_dir(place.path("bin")).unwrap();
+    let programs = [
+        ("apt-cache", "[ -e \"$FRESH\" ] && minor=2 || minor=1; echo linux-image-6.12.$minor-cloud-amd64"),
+        (
+            "apt-get",
+            "case $* in *update) >\"$FRESH\" ;; *download*6.12.2*) >kernel.deb ;; *) echo 404 >&2; exit 100 ;; esac",
+        ),
+        ("dpkg-deb", "mkdir \"$3/boot\"; echo none >\"$3/boot/vmlinuz\""),
+    ];
+    for (name, script) in programs {
+        let program = format!("bin/{name}");
+        place.write(&program, format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(place.path(&program), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = place.whyfaster(&["prices", "getppid", "--inside", "qemu:debian:6.12", "--fetch"]);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", place.file("bin")));
+    command.env("XDG_CACHE_HOME", place.path("cache")).env("FRESH", place.path("fresh"));
+    place.finish(command).expect_error(2, &["is no kernel image for amd64"]);
 }

@@ -3,6 +3,7 @@
 //! `session` drives a measurement, `rig` holds what it needs for every batch, `client` speaks to the `launcher`, which is
 //! another process. Nothing here prints.
 
+pub mod cache;
 mod client;
 mod destination;
 mod duets;

@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 use whyfaster_store::Scratch;
 use whyfaster_words::exit::{Exit, Failure, nearest};
 
+use super::super::cache;
 use super::guest::directory;
-use super::{tools, workers};
+use super::tools;
 
 /// An instruction set whose kernels can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,14 +110,18 @@ fn packaged(words: &str, fetch: bool, only: Option<Arch>) -> Result<PathBuf, Fai
             "name a kernel for x86-64, such as debian:6.12",
         ));
     }
-    let kept = store()?.join(format!("{}-{version}", distribution.name)).join("vmlinuz");
+    let store = store()?;
+    let kept = store.join(format!("{}-{version}", distribution.name)).join("vmlinuz");
     if kept.is_file() {
         return Ok(kept);
     }
     if !fetch {
         return Err(Failure::usage(
             format!("the kernel '{words}' is not in the cache"),
-            "add --fetch to download it with apt (up to 100 MB of lists, 10 to 30 MB of kernel) into '~/.cache/whyfaster'",
+            format!(
+                "add --fetch to download it with apt (up to 100 MB of lists, 10 to 30 MB of kernel) into '{}'",
+                store.display()
+            ),
         ));
     }
     fetched(distribution, version, &kept)?;
@@ -169,9 +174,10 @@ fn sound(path: &Path, arch: Arch) -> Result<PathBuf, Failure> {
 }
 
 fn store() -> Result<PathBuf, Failure> {
-    let cache = workers::cache().map(|cache| cache.join("kernels"));
+    let cache = cache::directory().map(|cache| cache.join("kernels"));
     cache.ok_or_else(|| {
-        Failure::unfit("neither XDG_CACHE_HOME nor HOME is set", "set one of them, or name an image file")
+        let message = "neither XDG_CACHE_HOME nor HOME names a directory by an absolute path";
+        Failure::unfit(message, "set one of them, or name an image file")
     })
 }
 
@@ -211,14 +217,29 @@ impl Apt {
         run(command, program)
     }
 
-    /// The package of the newest kernel of this version.
-    fn package(&self, distribution: &Distribution, version: &str) -> Result<Option<String>, Failure> {
+    /// What is got from the lists that there are, else from fresh ones: a package that was superseded has left the mirror.
+    fn or_updated<T>(&self, get: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+        get().or_else(|_| {
+            self.run("apt-get", &["-qq", "update"], &self.work)?;
+            get()
+        })
+    }
+
+    /// The package of the newest kernel of this version, and what is in it.
+    fn kernel(&self, distribution: &Distribution, version: &str) -> Result<(String, Scratch), Failure> {
         let mut found: Vec<String> = Vec::new();
         for prefix in ["linux-image-", "linux-binary-"] {
             let names = self.run("apt-cache", &["pkgnames", &format!("{prefix}{version}")], &self.work)?;
             found.extend(names.lines().map(str::to_owned));
         }
-        Ok(best(&found, version, distribution.flavours))
+        let package = best(&found, version, distribution.flavours).ok_or_else(|| {
+            Failure::usage(
+                format!("{} offers no kernel {version} for virtual machines", distribution.name),
+                "'apt-cache search linux-image' shows what there is; an image file works as well",
+            )
+        })?;
+        let unpacked = self.unpacked(&package)?;
+        Ok((package, unpacked))
     }
 
     /// What is in a package, downloaded and not installed.
@@ -288,18 +309,7 @@ fn natural(a: &str, b: &str) -> Ordering {
 fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<(), Failure> {
     let apt = Apt::of(distribution.archive)?;
     whyfaster_words::exit::say(&format!("fetching the kernel {}:{version} with apt", distribution.name));
-    let mut package = apt.package(distribution, version)?;
-    if package.is_none() {
-        apt.run("apt-get", &["-qq", "update"], &apt.work)?;
-        package = apt.package(distribution, version)?;
-    }
-    let package = package.ok_or_else(|| {
-        Failure::usage(
-            format!("{} offers no kernel {version} for virtual machines", distribution.name),
-            "'apt-cache search linux-image' shows what there is; an image file works as well",
-        )
-    })?;
-    let unpacked = apt.unpacked(&package)?;
+    let (package, unpacked) = apt.or_updated(|| apt.kernel(distribution, version))?;
     let image = vmlinuz(unpacked.path()).ok_or_else(|| broken(&package, "there is no vmlinuz in it"))?;
     sound(&image, distribution.archive.arch)?;
     let bytes = std::fs::read(&image).map_err(|error| broken(&package, &error.to_string()))?;
@@ -338,10 +348,7 @@ fn ubuntu_keyring() -> Result<PathBuf, Failure> {
         return Ok(kept);
     }
     let apt = Apt::of(&DEBIAN)?;
-    let unpacked = apt.unpacked("ubuntu-keyring").or_else(|_| {
-        apt.run("apt-get", &["-qq", "update"], &apt.work)?;
-        apt.unpacked("ubuntu-keyring")
-    })?;
+    let unpacked = apt.or_updated(|| apt.unpacked("ubuntu-keyring"))?;
     let found = unpacked.path().join("usr/share/keyrings/ubuntu-archive-keyring.gpg");
     std::fs::copy(&found, &kept).map_err(|error| broken("ubuntu-keyring", &error.to_string()))?;
     Ok(kept)

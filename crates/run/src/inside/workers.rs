@@ -1,13 +1,14 @@
 //! The worker for the instruction set of the place where it shall run: the one that this program carries, one that the user
 //! built, or one that a cross compiler makes of the sources that this program carries. Compiled ones are kept in a cache.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use sha2::{Digest, Sha256};
 use whyfaster_store as store;
 use whyfaster_words::exit::Failure;
 
+use super::super::cache;
 use super::guest::{Options, directory, write};
 use super::tools;
 
@@ -63,7 +64,7 @@ fn compiled(arch: &str) -> Result<Vec<u8>, Failure> {
             "build one from the sources (the book says how) and name it with --worker FILE",
         ));
     };
-    let cached = cache().map(|dir| dir.join("workers").join(format!("{arch}-{}", digest())));
+    let cached = cache::directory().map(|dir| dir.join("workers").join(format!("{arch}-{}", digest())));
     if let Some(bytes) = cached.as_ref().and_then(|path| std::fs::read(path).ok()) {
         return Ok(bytes);
     }
@@ -76,12 +77,6 @@ fn compiled(arch: &str) -> Result<Vec<u8>, Failure> {
         let _ = store::write_atomic(&path, &bytes);
     }
     Ok(bytes)
-}
-
-/// The directory in which this program keeps what can be made or fetched again.
-pub(super) fn cache() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("whyfaster"))
 }
 
 /// What the sources are, so that an old worker is not taken for the one of these sources.

@@ -42,30 +42,21 @@ const ROWS: [&str; 18] = [
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_machines(args)?;
-    let interrupts = Interrupts::take_over()?;
-    let mut lists: Vec<PriceList> = Vec::new();
-    let mut failed: Option<Failure> = None;
     if args.kernels.len() < 2 {
         let hint = "name two or more, such as --kernels debian:6.1,debian:6.12";
         return Err(Failure::usage("one kernel alone has no history", hint).into());
     }
-    for (at, kernel) in args.kernels.iter().enumerate() {
-        match one((kernel, (at, args.kernels.len())), args, &interrupts, &outputs) {
-            Ok(Some(list)) => lists.push(list),
-            Ok(None) => {
-                say("interrupted: the kernels that were measured are not a history yet");
-                return Ok(Exit::Interrupted);
-            }
-            // What has been measured took minutes: one kernel that fails does not take it away.
-            Err(error) => {
-                let failure = error.downcast::<Failure>()?;
-                say(&format!("{kernel}: {failure}"));
-                failed.get_or_insert(failure);
-            }
+    let _kept = results::check(&outputs)?;
+    let interrupts = Interrupts::take_over()?;
+    let Followed { lists, failed, interrupted } = followed(args, &interrupts, &outputs)?;
+    if lists.len() < 2 {
+        if interrupted {
+            say("interrupted: the kernels that were measured are not a history yet");
+            return Ok(Exit::Interrupted);
         }
-    }
-    if let (true, Some(failure)) = (lists.len() < 2, failed.as_ref()) {
-        return Err(failure.clone().into());
+        if let Some(failure) = failed {
+            return Err(failure.into());
+        }
     }
     let delta = args.delta.unwrap_or(0.05);
     let found = history(&lists, delta).map_err(|why| {
@@ -86,7 +77,44 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         let rule = Rule { delta, ..Rule::default() };
         super::pages::of_lists(&lists, &Machines::of(&lists, &rule, None), &rule, &outputs.pages, &look)?;
     }
-    failed.map_or(Ok(Exit::Ok), |failure| Err(failure.into()))
+    match failed {
+        _ if interrupted => {
+            say("interrupted: the history ends before the kernel that was being measured");
+            Ok(Exit::Interrupted)
+        }
+        Some(failure) => Err(failure.into()),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// What became of the kernels.
+#[derive(Default)]
+struct Followed {
+    lists: Vec<PriceList>,
+    /// The first that could not be measured.
+    failed: Option<Failure>,
+    interrupted: bool,
+}
+
+/// The lists of the kernels, until we are interrupted.
+fn followed(args: &MachinesArgs, interrupts: &Interrupts, outputs: &Outputs) -> anyhow::Result<Followed> {
+    let mut followed = Followed::default();
+    for (at, kernel) in args.kernels.iter().enumerate() {
+        match one((kernel, (at, args.kernels.len())), args, interrupts, outputs) {
+            Ok(Some(list)) => followed.lists.push(list),
+            Ok(None) => {
+                followed.interrupted = true;
+                break;
+            }
+            // What has been measured took minutes: one kernel that fails does not take it away.
+            Err(error) => {
+                let failure = error.downcast::<Failure>()?;
+                say(&format!("{kernel}: {failure}"));
+                followed.failed.get_or_insert(failure);
+            }
+        }
+    }
+    Ok(followed)
 }
 
 /// The list of a kernel: recorded before, or measured now. `None` if we were interrupted.
