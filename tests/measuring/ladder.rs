@@ -39,7 +39,7 @@ fn every_prepared_engine_hands_out_tasks() {
     let _alone = alone();
     let place = Sandbox::new();
     let engines = format!("--engines={}", prepared.join(","));
-    let ran = ladder(&place, &[&engines, "--load=1,4", "--max-time=12s", "--record=r.json", "-v"]);
+    let ran = ladder(&place, &[&engines, "--load=1,4", "--max-time=60s", "--record=r.json", "-v"]);
     ran.expect(0, &[]);
     place.assert_clean();
     let record = place.record("r.json");
@@ -67,10 +67,17 @@ fn every_prepared_engine_hands_out_tasks() {
         assert!(measured(name).unwrap() * 5.0 < ssh, "{name}: {:?} against {ssh}", measured(name));
     }
     assert!(measured("pool").unwrap() < measured("parallel").unwrap());
-    for side in ["client_cpu", "worker_cpu"] {
-        let [fork, ssh] = ["fork", "ssh"].map(|name| price(&record, name, &format!("n=1,{side}")).unwrap());
-        assert!(fork * 2.0 < ssh, "{side}: {fork} against {ssh}");
+    let [fork, ssh] = ["fork", "ssh"].map(|name| price(&record, name, "n=1,client_cpu").unwrap());
+    assert!(fork * 2.0 < ssh, "{fork} against {ssh}");
+    // What ended is known in ticks: few of them are no number, and never 0.
+    for name in ["ssh", "gearman", "postgres"] {
+        let counted = price(&record, name, "n=1,worker_cpu");
+        let reason =
+            format!("CPU time of the workers of {name} with 1 at once: all of them together are too few");
+        assert!(counted != Some(0.0), "{name}");
+        assert_eq!(counted.is_none(), ran.flowing().contains(&reason), "{name}: {counted:?}: {}", ran.out);
     }
+    assert!(price(&record, "postgres", "n=1,worker_cpu").is_some(), "nothing ends there: {}", ran.out);
     // Whoever cannot be told apart has no number, and a reason.
     assert_eq!(price(&record, "ssh-shared", "n=1,client_cpu"), None);
     assert!(ran.flowing().contains("CPU time of ssh-shared: the connection that all share"), "{}", ran.out);
@@ -165,7 +172,10 @@ fn what_is_missing_is_not_measured_with_the_package_that_brings_it() {
     let options =
         ["study", "ladder", "--quick", "--engines=pool,parallel", "--max-time=1s", "--load=1", "-v"];
     let mut command = place.whyfaster(&options);
-    command.env("PATH", "/nonexistent");
+    fs::create_dir(place.path("bin")).unwrap();
+    place.write("bin/apt-get", "");
+    fs::set_permissions(place.path("bin/apt-get"), fs::Permissions::from_mode(0o755)).unwrap();
+    command.env("PATH", place.path("bin"));
     let ran = place.finish(command);
     ran.expect(0, &[]);
     let said = ran.flowing();
@@ -176,6 +186,9 @@ fn what_is_missing_is_not_measured_with_the_package_that_brings_it() {
     place.assert_clean();
     ladder(&place, &["--engines=pool", "--install", "--max-time=1s", "--load=1"])
         .expect(0, &["nothing is missing"]);
+    let ran = ladder(&place, &["--engines=pool", "--max-time=1us", "--load=1", "-v"]);
+    ran.expect(6, &["no row has a price"]);
+    assert!(ran.flowing().contains("pool/n=1: not started: "), "{}", ran.out);
 }
 
 #[test]
@@ -187,5 +200,10 @@ fn wrong_options_are_named() {
         .run(&["study", "pipes", "--engines=pool"])
         .expect_error(2, &["--engines: study pipes has no engines"]);
     place.run(&["study", "pipes", "--install"]).expect_error(2, &["--install"]);
+    for words in
+        [["study", "ladder", "--why"], ["study", "syscalls", "--why=no"], ["study", "threads", "--as-root"]]
+    {
+        place.run(&words).expect_error(2, &["leave --"]);
+    }
     ladder(&place, &["--load=auto"]).expect_error(2, &["--load", "1,10,100"]);
 }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Host;
+use crate::host::{Host, HostFacts};
 use crate::plan::Plan;
 
 /// What one copy needs when it runs alone.
@@ -62,8 +62,13 @@ pub fn crossover(a: Alone, b: Alone, capacity: f64) -> Option<f64> {
 ///
 /// A quota of 1.5 CPUs is 1.5: the work bound needs no whole number. Where the machine told nothing, 1 is taken; see [`capacity_known`].
 pub fn capacity(plan: &Plan, host: &Host) -> f64 {
-    let cpus = cpus(plan, host).unwrap_or(1.0);
-    match host.before.cgroup_cpus {
+    capacity_on(plan.cpus.as_deref(), &host.before)
+}
+
+/// The same for what is no plan: on these CPUs, or on those allowed.
+pub fn capacity_on(pinned: Option<&[u32]>, facts: &HostFacts) -> f64 {
+    let cpus = cpus(pinned, facts).unwrap_or(1.0);
+    match facts.cgroup_cpus {
         // The kernel's least quota is 1 ms of a second.
         Some(quota) if quota > 0.0 => cpus.min(quota.max(0.001)),
         _ => cpus,
@@ -72,13 +77,13 @@ pub fn capacity(plan: &Plan, host: &Host) -> f64 {
 
 /// Whether [`capacity`] rests on facts of the machine.
 pub fn capacity_known(plan: &Plan, host: &Host) -> bool {
-    cpus(plan, host).is_some()
+    cpus(plan.cpus.as_deref(), &host.before).is_some()
 }
 
-fn cpus(plan: &Plan, host: &Host) -> Option<f64> {
-    let listed = plan.cpus.as_ref().or(host.before.cpus_allowed.as_ref()).map(Vec::len);
+fn cpus(pinned: Option<&[u32]>, facts: &HostFacts) -> Option<f64> {
+    let listed = pinned.or(facts.cpus_allowed.as_deref()).map(<[u32]>::len);
     let count = listed.filter(|&n| n > 0).map(|n| n as f64);
-    count.or(host.before.cpus_online.filter(|&n| n > 0).map(f64::from))
+    count.or(facts.cpus_online.filter(|&n| n > 0).map(f64::from))
 }
 
 #[cfg(test)]

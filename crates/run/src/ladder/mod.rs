@@ -19,6 +19,7 @@ use whyfaster_core::plan::{Because, User};
 use whyfaster_probe::{Batch, Parameter, Probe};
 
 use self::client::{Client, Stop};
+use self::spent::Spent;
 use super::interrupts::Interrupts;
 use super::probe::select::Line;
 use super::probe::site::{Site, Take};
@@ -34,6 +35,9 @@ pub const MEASURES: [&str; 4] = ["time", "latency", "client_cpu", "worker_cpu"];
 const READY: Duration = Duration::from_secs(60);
 /// How long a burst may take beyond what was foreseen, before its engine is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Ticks of the kernel's clock that are told as CPU time: each process that reaps may be off by one.
+const MANY_TICKS: u64 = 10;
 
 /// An engine as it is started: its commands are lines of a shell.
 #[derive(Clone, Debug)]
@@ -87,8 +91,8 @@ struct Burst {
     latencies_ns: Vec<u64>,
     /// CPU time of those who hand out; `None`: not measured.
     client_ns: Option<u64>,
-    /// CPU time of those who take, the tasks themselves included; `None`: not measured.
-    worker_ns: Option<u64>,
+    /// Tasks, and CPU time of those who take them, the tasks themselves included; `None`: not measured.
+    worker: Option<(u32, u64)>,
 }
 
 /// An engine that runs.
@@ -98,6 +102,8 @@ struct Hand {
     servers: Option<Client>,
     stamps: PathBuf,
     cpu: bool,
+    /// Tasks and CPU time of bursts that are not told yet, by their tasks and length.
+    carried: BTreeMap<(u32, u32), (u32, u64)>,
 }
 
 /// The engines. Dropping it ends them, and takes away their files.
@@ -196,6 +202,7 @@ impl Hands {
             let one_s = hand.burst(1, 0, interrupts)?.took_ns as f64 * 1e-9;
             let tasks = 4 * self.workers;
             let all_s = hand.burst(tasks, 0, interrupts)?.took_ns as f64 * 1e-9;
+            hand.carried.clear();
             let next_s = ((all_s - one_s) / f64::from(tasks - 1)).max(0.0);
             Ok((hand, Pace { one_s, next_s }))
         });
@@ -256,7 +263,7 @@ impl Hands {
             ClientStart::Submit(line) => kept(&hand(&["run", line]), "client")?,
             ClientStart::Speaks(line) => kept(&shell(line), "client")?,
         };
-        Ok(Hand { client, servers, stamps, cpu: start.cpu })
+        Ok(Hand { client, servers, stamps, cpu: start.cpu, carried: BTreeMap::new() })
     }
 }
 
@@ -297,16 +304,28 @@ impl Hand {
             .and_then(|bytes| stamps(&bytes, tasks).map_err(Stop::Failed))?;
         let after = self.servers.as_ref().map(|servers| spent::below(servers.keeper()));
         let of_tasks: u64 = stamps.iter().map(|stamp| stamp.cpu_ns).sum();
-        let worker_ns = match before.zip(after) {
-            Some((before, after)) => after.saturating_sub(before),
-            None => of_tasks,
+        let worker = match before.zip(after) {
+            Some((before, after)) => self.told((tasks, length_ms), before, after),
+            None => Some((tasks, of_tasks)),
         };
-        let worker_ns = self.cpu.then_some(worker_ns);
+        let worker = worker.filter(|_| self.cpu);
         let last_ns = stamps.iter().map(|stamp| stamp.end_ns).max().unwrap_or(began_ns);
         let early = || Stop::Failed("a task began before it was handed over".to_owned());
         let latency = |stamp: &Stamp| stamp.start_ns.checked_sub(began_ns).ok_or_else(early);
         let latencies_ns = stamps.iter().map(latency).collect::<Result<_, _>>()?;
-        Ok(Burst { took_ns: last_ns - began_ns, latencies_ns, client_ns, worker_ns })
+        Ok(Burst { took_ns: last_ns - began_ns, latencies_ns, client_ns, worker })
+    }
+
+    /// What servers spent for so many tasks. Where processes were reaped it is known in ticks: bursts are then put together until it is
+    /// many.
+    fn told(&mut self, (tasks, length_ms): (u32, u32), before: Spent, after: Spent) -> Option<(u32, u64)> {
+        let spent_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
+        if after.reaped_faults == before.reaped_faults {
+            return Some((tasks, spent_ns));
+        }
+        let sum = self.carried.entry((tasks, length_ms)).or_default();
+        *sum = (sum.0 + tasks, sum.1 + spent_ns);
+        (sum.1 >= MANY_TICKS * spent::tick_ns()).then(|| std::mem::take(sum))
     }
 }
 
@@ -394,7 +413,7 @@ impl Burst {
         if length_ms == 0 {
             samples.extend(self.latencies_ns.iter().map(|ns| (MEASURES[1], 1, *ns)));
             samples.extend(self.client_ns.map(|ns| (MEASURES[2], tasks, ns)));
-            samples.extend(self.worker_ns.map(|ns| (MEASURES[3], tasks, ns)));
+            samples.extend(self.worker.map(|(tasks, ns)| (MEASURES[3], tasks, ns)));
         }
         samples
     }

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::ladder::Engine;
+use super::ladder::{Engine, Wants, has_apt};
 use whyfaster_words::exit::{Exit, Failure, say};
 
 /// The script's name among the programs of the engines.
@@ -21,11 +21,9 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// In the cache of this user.
-    pub fn here() -> Self {
-        let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
-        Self { root: cache.map(|cache| cache.join("whyfaster/ladder")) }
+    /// In this cache, if there is one.
+    pub fn within(cache: Option<PathBuf>) -> Self {
+        Self { root: cache.map(|cache| cache.join("ladder")) }
     }
 
     fn below(&self, names: &[&str]) -> Vec<PathBuf> {
@@ -67,15 +65,26 @@ impl Fetched {
 /// Fetches what these engines lack, by this script.
 pub fn fetch(fetched: &Fetched, script: &str, engines: &[Engine]) -> Result<(), Failure> {
     let Some(root) = &fetched.root else {
-        return Err(Failure::unfit("--install: there is no directory for it", "set HOME or XDG_CACHE_HOME"));
+        return Err(Failure::unfit(
+            "--install: there is no directory for it",
+            "set HOME or XDG_CACHE_HOME to an absolute path",
+        ));
     };
     let (path, environment) = (fetched.search_path(), fetched.environment());
-    let lacking = engines.iter().flat_map(|engine| engine.missing(&path, &environment));
-    let mut packages: Vec<String> = lacking.filter_map(|need| need.fetched_as()).collect();
+    let lacking: Vec<&Wants> =
+        engines.iter().flat_map(|engine| engine.look(&path, &environment).missing).collect();
+    let apt = has_apt(&path);
+    for need in lacking.iter().filter(|need| need.fetched_as(apt).is_none()) {
+        let name = need.name();
+        say(&format!("--install: there is no apt-get here to fetch {name} with: install it by other means"));
+    }
+    let mut packages: Vec<String> = lacking.iter().filter_map(|need| need.fetched_as(apt)).collect();
     packages.sort();
     packages.dedup();
     if packages.is_empty() {
-        say("nothing is missing");
+        if lacking.is_empty() {
+            say("nothing is missing");
+        }
         return Ok(());
     }
     say(&format!("fetching {} into {}; nothing else is changed", packages.join(", "), root.display()));

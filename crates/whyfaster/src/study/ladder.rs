@@ -168,21 +168,31 @@ impl Engine {
     }
 
     /// What it needs and what is not there, on this search path and with this environment.
-    pub fn missing(&self, path: &OsStr, environment: &[(String, OsString)]) -> Vec<&Wants> {
-        let all = self.python(environment).is_some();
+    pub fn look(&self, path: &OsStr, environment: &[(String, OsString)]) -> Found<'_> {
+        let modules: Vec<&str> = self.needs.iter().filter_map(|need| need.module.as_deref()).collect();
+        let python = python_with(&modules, environment);
         let there = |need: &Wants| match (&need.program, &need.module) {
             (Some(program), _) => is_on(path, program),
-            (None, Some(module)) => all || python_with(&[module], environment).is_some(),
+            (None, Some(module)) => python.is_some() || python_with(&[module], environment).is_some(),
             (None, None) => true,
         };
-        self.needs.iter().filter(|need| !there(need)).collect()
+        let missing = self.needs.iter().filter(|need| !there(need)).collect();
+        Found { python, missing }
     }
+}
 
-    /// The interpreter of Python that has all modules that it needs.
-    pub fn python(&self, environment: &[(String, OsString)]) -> Option<PathBuf> {
-        let modules: Vec<&str> = self.needs.iter().filter_map(|need| need.module.as_deref()).collect();
-        python_with(&modules, environment)
-    }
+/// What there is of an engine's needs.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// The interpreter of Python that has all modules.
+    pub python: Option<PathBuf>,
+    /// What is not there.
+    pub missing: Vec<&'a Wants>,
+}
+
+/// Whether packages of Debian can be fetched.
+pub fn has_apt(path: &OsStr) -> bool {
+    is_on(path, "apt-get")
 }
 
 impl Wants {
@@ -191,19 +201,20 @@ impl Wants {
         self.program.as_deref().or(self.module.as_deref()).unwrap_or_default()
     }
 
-    /// The package that brings it, and where from.
-    pub fn package(&self) -> String {
+    /// The package that brings it, and where from; PyPI's where there is no apt to bring Debian's.
+    pub fn package(&self, apt: bool) -> String {
         match (&self.debian, &self.pypi) {
+            (_, Some(pypi)) if !apt => format!("PyPI: {pypi}"),
             (Some(debian), _) => format!("Debian: {debian}"),
             (None, Some(pypi)) => format!("PyPI: {pypi}"),
             (None, None) => String::new(),
         }
     }
 
-    /// How the script that fetches names it.
-    pub fn fetched_as(&self) -> Option<String> {
-        let of = |place: &str, name: &Option<String>| name.as_ref().map(|name| format!("{place}:{name}"));
-        of("debian", &self.debian).or_else(|| of("pypi", &self.pypi))
+    /// How the script that fetches names it; none where it cannot be fetched.
+    pub fn fetched_as(&self, apt: bool) -> Option<String> {
+        let debian = self.debian.as_ref().filter(|_| apt).map(|name| format!("debian:{name}"));
+        debian.or_else(|| Some(format!("pypi:{}", self.pypi.as_ref()?)))
     }
 }
 
@@ -212,8 +223,8 @@ const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
 /// The first interpreter of Python that can import these modules.
 fn python_with(modules: &[&str], environment: &[(String, OsString)]) -> Option<PathBuf> {
-    // To look for a module is quicker than to import it.
-    let look = "import importlib.util as u, sys; sys.exit(not all(u.find_spec(m) for m in sys.argv[1:]))";
+    // A module that is found may be another version's: only its import tells.
+    let look = "import importlib as i, sys; [i.import_module(m) for m in sys.argv[1:]]";
     let imports = |python: &&&str| {
         let mut command = Command::new(python);
         command.args(["-c", look]).args(modules).envs(environment.iter().map(|(name, value)| (name, value)));

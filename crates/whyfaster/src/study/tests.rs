@@ -258,3 +258,31 @@ fn every_engine_is_whole() {
         }
     }
 }
+
+#[test]
+fn what_nothing_here_can_fetch_is_not_promised() {
+    let engine =
+        |name: &str| find("ladder").unwrap().engines().unwrap().into_iter().find(|it| it.name == name);
+    let celery = engine("celery").unwrap();
+    let fetched = |apt: bool| celery.needs.iter().map(|need| need.fetched_as(apt)).collect::<Vec<_>>();
+    let named = |names: [Option<&str>; 3]| names.map(|name| name.map(str::to_owned)).to_vec();
+    let debian = ["debian:redis-server", "debian:python3-celery", "debian:python3-redis"].map(Some);
+    assert_eq!(fetched(true), named(debian));
+    assert_eq!(fetched(false), named([None, Some("pypi:celery"), Some("pypi:redis")]));
+    let needs: Vec<_> = celery.needs.iter().collect();
+    let said = |apt: bool| words::lacks(&needs, apt);
+    assert!(said(true).ends_with("--install fetches it") && said(true).contains("(Debian: python3-celery)"));
+    assert!(!said(false).contains("--install") && said(false).contains("(PyPI: celery)"), "{}", said(false));
+}
+
+/// A module that lies there for another version of Python is found by its name, and cannot be used.
+#[test]
+fn a_module_that_cannot_be_imported_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("distributed.py"), "raise ImportError('of another version')").unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let environment = [("PYTHONPATH".to_owned(), directory.path().into())];
+    let dask = find("ladder").unwrap().engines().unwrap().into_iter().find(|it| it.name == "dask").unwrap();
+    let found = dask.look(&path, &environment);
+    assert!(found.python.is_none() && found.missing.len() == 1, "{found:?}");
+}

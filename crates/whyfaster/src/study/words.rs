@@ -44,10 +44,18 @@ pub fn not_compared<S: Serializer>(missing: &Option<NotCompared>, serializer: S)
 }
 
 /// What an engine needs and this machine lacks, and what brings it.
-pub fn lacks(missing: &[&Wants]) -> String {
-    let one = |need: &&Wants| format!("{} is not installed ({})", need.name(), need.package());
-    format!("{}; --install fetches it", missing.iter().map(one).collect::<Vec<_>>().join(", "))
+pub fn lacks(missing: &[&Wants], apt: bool) -> String {
+    let one = |need: &&Wants| format!("{} is not installed ({})", need.name(), need.package(apt));
+    let all = missing.iter().map(one).collect::<Vec<_>>().join(", ");
+    let fetched = missing.iter().all(|need| need.fetched_as(apt).is_some());
+    if fetched { format!("{all}; --install fetches it") } else { all }
 }
+
+/// Why CPU time is not told.
+pub const FEW_TICKS: &str = "all of them together are too few ticks of the kernel's clock, in which it keeps the time of processes that have ended";
+
+/// Why an engine is not started.
+pub const NO_TIME_LEFT: &str = "not started: starting the others took all of --max-time";
 
 /// Why a burst is left out.
 pub fn too_long(takes_s: f64, most_s: f64) -> String {

@@ -3,12 +3,15 @@
 
 use std::ffi::OsString;
 use std::net::TcpListener;
+use std::time::Instant;
 
+use whyfaster_core::bounds::capacity_on;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::Loads;
-use whyfaster_core::price::PriceList;
 use whyfaster_core::price::handing::{self, Handing};
+use whyfaster_core::price::{Price, PriceList};
 use whyfaster_core::status::Status;
+use whyfaster_host::{Root, facts};
 use whyfaster_probe::Probe;
 
 use super::findings::Findings;
@@ -17,10 +20,11 @@ use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::prices::{any_price, measured};
 use crate::cmd::results::{kept, look};
-use crate::study::ladder::Size;
+use crate::study::ladder::{Found, Size, has_apt};
 use crate::study::{Engine, Ladder, Study, install, words};
+use whyfaster_run::cache;
 use whyfaster_run::interrupts::Interrupts;
-use whyfaster_run::ladder::{ClientStart, Hands, Pace, Start, line, probe};
+use whyfaster_run::ladder::{ClientStart, Hands, MEASURES, Pace, Start, line, probe};
 use whyfaster_run::probe::select::Selection;
 use whyfaster_run::probe::session::{CONFIDENCE, Request};
 use whyfaster_run::probe::worker::Ended;
@@ -37,31 +41,33 @@ pub(super) fn run(
     out: &mut Vec<u8>,
 ) -> anyhow::Result<Exit> {
     let engines = chosen(study.engines()?, &args.engines, &ladder.reference)?;
-    let fetched = install::Fetched::here();
+    let fetched = install::Fetched::within(cache::directory());
     if args.install {
         let script = study.engine_files().find(|(name, _)| *name == install::SCRIPT);
         install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines)?;
     }
     let size = size(ladder, args)?;
-    let workers = u32::try_from(here.cpus_allowed.as_ref().map_or(1, Vec::len)).unwrap_or(1);
+    let cpus = capacity_on(None, &facts(&Root::real()));
     let user = here.user(args.user.as_root)?;
     let interrupts = Interrupts::take_over()?;
-    let hands = Hands::make(study.engine_files(), workers, Some(&user))?;
-    let mut wanted = Wanted::new(ladder, &size, workers);
+    let hands = Hands::make(study.engine_files(), workers(cpus), Some(&user))?;
+    let mut wanted = Wanted::new(ladder, &size, cpus);
+    let time = Time { began: Instant::now(), most_s: args.max_time };
     for engine in &engines {
-        if wanted.start(engine, &fetched, &hands, &interrupts) == Ended::Interrupted {
+        if wanted.start(engine, &fetched, &hands, time, &interrupts) == Ended::Interrupted {
             return Ok(Exit::Interrupted);
         }
     }
     let Wanted { selection, handing, .. } = wanted;
     let least = study.least_repetitions(CONFIDENCE);
-    let budget_s = args.max_time.unwrap_or(size.budget_s);
+    let left_s = time.left_s();
+    let budget_s = left_s.unwrap_or(size.budget_s);
     let request = Request {
         selection,
         repetitions: size.repetitions.max(least),
         least: if args.max_time.is_some() { 1 } else { least },
         budget_s,
-        limit_s: args.max_time.unwrap_or(2.0 * budget_s),
+        limit_s: left_s.unwrap_or(2.0 * budget_s),
         spread_s: 0.0,
         seed: args.seed.unwrap_or(here.seed),
     };
@@ -71,6 +77,8 @@ pub(super) fn run(
     let mut list = PriceList { study: Some(study.name.clone()), handing: Some(handing), ..measured.list };
     list.not_measured.extend(engines.iter().filter_map(unseen));
     list.reprice();
+    let uncounted: Vec<_> = engines.iter().flat_map(|engine| uncounted(&list, engine, &size.tasks)).collect();
+    list.not_measured.extend(uncounted);
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(&list)?)?;
     }
@@ -114,6 +122,25 @@ fn size(ladder: &Ladder, args: &StudyArgs) -> Result<Size, Failure> {
     }
 }
 
+/// The time that the study may take, if there is a limit.
+#[derive(Clone, Copy)]
+struct Time {
+    began: Instant,
+    most_s: Option<f64>,
+}
+
+impl Time {
+    /// Seconds that are left.
+    fn left_s(self) -> Option<f64> {
+        self.most_s.map(|most_s| (most_s - self.began.elapsed().as_secs_f64()).max(0.0))
+    }
+}
+
+/// Workers of an engine: as many as keep busy what there is of CPUs. One more would wait for the quota.
+fn workers(cpus: f64) -> u32 {
+    (cpus as u32).max(1)
+}
+
 /// What an engine lacks.
 struct Lack {
     packages: Vec<String>,
@@ -123,10 +150,11 @@ struct Lack {
 /// An engine as it is started here, or what it lacks.
 fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
     let (path, environment) = (fetched.search_path(), fetched.environment());
-    let missing = engine.missing(&path, &environment);
+    let Found { python, missing } = engine.look(&path, &environment);
     if !missing.is_empty() {
-        let packages: Vec<String> = missing.iter().map(|need| need.package()).collect();
-        let why = words::lacks(&missing);
+        let apt = has_apt(&path);
+        let packages: Vec<String> = missing.iter().map(|need| need.package(apt)).collect();
+        let why = words::lacks(&missing, apt);
         return Err(Lack { packages, why });
     }
     let client = match (&engine.mechanism, &engine.submit, &engine.client) {
@@ -137,7 +165,6 @@ fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
     // What others measure with the same tools is not ours: a jobserver of make, an agent of ssh.
     let mut set: Vec<(String, OsString)> =
         vec![("MAKEFLAGS".into(), "".into()), ("SSH_AUTH_SOCK".into(), "".into())];
-    let python = engine.python(&environment);
     set.push(("PATH".into(), path));
     set.extend(environment);
     set.extend(python.map(|python| ("LADDER_PYTHON".to_owned(), python.into_os_string())));
@@ -165,16 +192,33 @@ fn unseen(engine: &Engine) -> Option<NotMeasured> {
     Some(NotMeasured::told(format!("CPU time of {}", engine.name), why))
 }
 
+/// That the CPU time of an engine's workers is less than can be told, with these numbers of tasks at once.
+fn uncounted(list: &PriceList, engine: &Engine, tasks: &[u32]) -> Vec<NotMeasured> {
+    let priced = |tasks: u32, measure: &str| {
+        let price: Option<&Price> = list.find(&engine.name, Some(&handing::variant(tasks, 0, measure)));
+        price.is_some_and(Price::is_measured)
+    };
+    let all = tasks.iter().filter(|_| engine.start.is_some() && engine.cpu_unseen.is_none());
+    all.filter(|tasks| priced(**tasks, "") && !priced(**tasks, MEASURES[3]))
+        .map(|tasks| {
+            let what = format!("CPU time of the workers of {} with {tasks} at once", engine.name);
+            NotMeasured::told(what, words::FEW_TICKS)
+        })
+        .collect()
+}
+
 /// What is to be measured, as it grows.
 struct Wanted<'a> {
     size: &'a Size,
-    workers: u32,
+    /// Tasks that compute at once.
+    at_once: f64,
     selection: Selection,
     handing: Handing,
 }
 
 impl<'a> Wanted<'a> {
-    fn new(ladder: &Ladder, size: &'a Size, workers: u32) -> Self {
+    fn new(ladder: &Ladder, size: &'a Size, cpus: f64) -> Self {
+        let workers = workers(cpus);
         let handing = Handing {
             workers,
             reference: ladder.reference.clone(),
@@ -183,7 +227,7 @@ impl<'a> Wanted<'a> {
             share: ladder.share,
             ..Handing::default()
         };
-        Self { size, workers, selection: Selection::default(), handing }
+        Self { size, at_once: cpus.min(f64::from(workers)), selection: Selection::default(), handing }
     }
 
     fn engine(&mut self, engine: &Engine, packages: Vec<String>) {
@@ -200,8 +244,13 @@ impl<'a> Wanted<'a> {
         engine: &Engine,
         fetched: &install::Fetched,
         hands: &Hands,
+        time: Time,
         interrupts: &Interrupts,
     ) -> Ended {
+        if time.left_s() == Some(0.0) {
+            self.lacks(engine, Vec::new(), words::NO_TIME_LEFT.to_owned());
+            return Ended::Whole;
+        }
         match ready(engine, fetched).map(|start| hands.start(&start, interrupts)) {
             Ok(None) => return Ended::Interrupted,
             Ok(Some(Ok(pace))) => self.take(engine, pace),
@@ -224,7 +273,7 @@ impl<'a> Wanted<'a> {
         let bursts = self.size.tasks.iter().map(|tasks| (*tasks, 0));
         let of_lengths = self.size.lengths_ms.iter().map(|length| (self.handing.tasks, *length));
         for (tasks, length_ms) in bursts.chain(of_lengths) {
-            let computing_s = f64::from(tasks.div_ceil(self.workers)) * f64::from(length_ms) * 1e-3;
+            let computing_s = (f64::from(tasks) / self.at_once).ceil() * f64::from(length_ms) * 1e-3;
             let takes_s = pace.one_s + f64::from(tasks - 1) * pace.next_s + computing_s;
             let line = line(&engine.name, tasks, length_ms);
             // The fewest tasks are always measured, so that every engine that runs has a price.
@@ -236,5 +285,31 @@ impl<'a> Wanted<'a> {
                 false => self.selection.lines.push(line),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_has_fewer_workers_and_longer_bursts() {
+        assert_eq!([64.0, 2.0, 2.5, 0.4].map(workers), [64, 2, 2, 1]);
+        let study = crate::study::find("ladder").unwrap();
+        let crate::study::Measures::Ladder(ladder) = &study.measures else { panic!("no ladder") };
+        let engines = study.engines().unwrap();
+        let size = Size {
+            tasks: vec![1],
+            lengths_ms: vec![10],
+            tasks_a_worker: 20,
+            burst_s: 0.3,
+            ..ladder.size(true, false).clone()
+        };
+        let bursts = |cpus: f64| {
+            let mut wanted = Wanted::new(ladder, &size, cpus);
+            wanted.take(&engines[0], Pace { one_s: 0.0, next_s: 0.0 });
+            (wanted.selection.lines.len(), wanted.selection.missing.len())
+        };
+        assert_eq!((bursts(2.0), bursts(0.5)), ((2, 0), (1, 1)), "20 tasks of 10 ms for each worker");
     }
 }
