@@ -496,6 +496,11 @@ fn called_hyperfine_it_does_what_hyperfine_does() {
     place.shell("HYPERFINE_COMPAT=2 ./hyperfine 'true && true'").expect(1, &["unquoted shell syntax ('&&')"]);
     place.shell("./hyperfine -r 1 'exit 3'").expect(1, &["Command terminated with non-zero exit code 3"]);
     place.shell("./hyperfine --no-such-option x").expect(2, &[]);
+    for option in ["--on ssh:no.such.invalid", "--send file", "--binary x86_64=file", "--pace on"] {
+        let line = format!("./hyperfine {option} 'touch ran'");
+        place.shell(&line).expect(1, &["on this machine and by itself"]);
+        assert!(!place.path("ran").exists(), "{option}");
+    }
     assert!(place.shell("./hyperfine --version").ok().out.starts_with("hyperfine 1.20.0 (whyfaster"));
     // Ten runs at the least, and nothing but the output of those below a given name.
     let ran = place.shell("./hyperfine --export-json out.json -n one 'sleep 0.31' -n two 'sleep 0.32'").ok();

@@ -50,6 +50,17 @@ compare --fail-if 'time_user>5' true
 compare --fail-if 'time_user>5%' true
 compare --export-format hyperfine3 true
 compare --json --export-csv - true
+compare --json --html - true
+compare --svg - --html - true
+report -o - --png - r.json
+show --list --export-json f
+prices --list --record f
+prices --source getpid --record f
+prices --fetch
+prices --silence 3s
+machines --json
+machines --kernels a,b --all
+machines macosx-10.7 debian-2.6.32 --json --html -
 compare --why=no --why-rounds 3 true
 compare --why=often true
 compare --why-rounds 0 true

@@ -248,6 +248,19 @@ impl Outputs {
         self.record.as_deref().into_iter().chain(exports).chain(others).chain(pages)
     }
 
+    /// What goes to standard output instead of the report or behind it. Exports may stand one below the other, as in hyperfine.
+    fn documents(&self) -> Vec<&'static str> {
+        let stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        let all = [
+            ("--json", self.json),
+            ("an export to '-'", self.exports.iter().any(|(_, target)| *target == Target::Stdout)),
+            ("the page to '-'", stdout(&self.pages.html)),
+            ("the picture as SVG to '-'", stdout(&self.pages.svg)),
+            ("the picture as PNG to '-'", stdout(&self.pages.png)),
+        ];
+        all.into_iter().filter(|(_, there)| *there).map(|(what, _)| what).collect()
+    }
+
     fn kept(mut self, args: &KeepArgs) -> Result<Self, Failure> {
         self.keep = !args.no_keep;
         self.save = Save::of(&args.saved)?;
@@ -279,10 +292,10 @@ impl Outputs {
 
     /// Two documents in one stream can be read by nothing, and two documents in one file lose the first.
     fn checked(self) -> Result<Self, Failure> {
-        if self.json && self.exports.iter().any(|(_, target)| *target == Target::Stdout) {
+        if let [one, other, ..] = self.documents().as_slice() {
             return Err(Failure::usage(
-                "--json and an export to '-' would both go to standard output",
-                "Write one of them to a file, such as: --record result.json",
+                format!("{one} and {other} would both go to standard output"),
+                "Write one of them to a file.",
             ));
         }
         let files: Vec<&Path> = self.files().collect();

@@ -11,14 +11,15 @@ use whyfaster_core::status::Status;
 use whyfaster_run::session::Finished;
 use whyfaster_store::again::reanalysed;
 use whyfaster_words::display::Hyperfine;
-use whyfaster_words::exit::Exit;
+use whyfaster_words::exit::{Exit, Failure};
 
 use super::compare::{Prepared, finish, listed, measured, prepared};
 use super::pretend::pretended;
-use crate::cli::args::CompareArgs;
+use crate::cli::args::{CompareArgs, PaceWord};
 
 /// Runs hyperfine's command line.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    check_here_alone(args)?;
     let Prepared { plan, outputs, _kept, interrupts } = prepared(args)?;
     let alone = |it: &Alternative| Plan { alternatives: vec![it.clone()], baseline: 0, ..plan.clone() };
     let plans: Vec<Plan> = plan.alternatives.iter().map(alone).collect();
@@ -57,6 +58,24 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         failure.map(|failure| failure.as_hyperfine(outputs.called == Some(Hyperfine::Two))),
         &outputs,
     )
+}
+
+/// Every command is measured on this machine and by itself: options that ask for something else are refused.
+fn check_here_alone(args: &CompareArgs) -> Result<(), Failure> {
+    let along = &args.elsewhere.along;
+    let asked = [
+        ("--on", args.elsewhere.on.is_some()),
+        ("--send", !along.send.is_empty()),
+        ("--binary", !along.binary.is_empty()),
+        ("--pace on", args.statistics.pace == Some(PaceWord::On)),
+    ];
+    let refused = asked.into_iter().find(|(_, asked)| *asked);
+    refused.map_or(Ok(()), |(option, _)| {
+        Err(Failure::usage(
+            format!("{option}: called as hyperfine, each command is measured on this machine and by itself"),
+            format!("leave {option} out, or take 'whyfaster compare'"),
+        ))
+    })
 }
 
 /// The record of the commands so far with that of one more.

@@ -24,6 +24,10 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
     if args.lists.is_empty() {
+        if args.json || args.project.is_some() || outputs.pages.any() {
+            let hint = "name one or more; 'whyfaster machines' alone shows the built-in ones";
+            return Err(Failure::usage("no list is named that could be compared", hint).into());
+        }
         store::to_stdout(render::built_in(&reference::all()?, &look).as_bytes())?;
         return Ok(Exit::Ok);
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
 use whyfaster_render::export::Exporter;
 use whyfaster_render::trace::outputs::TraceFile;
-use whyfaster_words::display::{CallSort, Style};
+use whyfaster_words::display::{CallSort, Registered, Style};
 
 use super::compare::UserArgs;
 use super::detail::{DetailArgs, KeepArgs};
@@ -27,7 +27,7 @@ pub struct ShowArgs {
     pub record: Option<PathBuf>,
 
     /// List the records that were kept, the last first
-    #[arg(long, conflicts_with_all = ["record", "json"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = of_one_record(), help_heading = "Output")]
     pub list: bool,
 
     /// Print it as JSON, with the analysis redone
@@ -54,6 +54,13 @@ pub struct ShowArgs {
     /// Whose formats exports have.
     #[command(flatten)]
     pub export_format: ExportFormatArgs,
+}
+
+/// The options of `show` that are about one record.
+fn of_one_record() -> impl Iterator<Item = &'static str> {
+    let files = TraceFile::all().iter().map(|it| it.option().name);
+    let exports = Exporter::all().iter().map(|it| it.option().name);
+    ["record", "json", "by", "top", "sort_calls", "export_format"].into_iter().chain(files).chain(exports)
 }
 
 /// `whyfaster study`.

@@ -12,6 +12,28 @@ use super::elsewhere::OnArgs;
 use super::report::PageArgs;
 use crate::cli::numbers;
 
+/// The options of `prices` that are about what is measured, and so not about the probes that there are.
+const OF_A_MEASUREMENT: [&str; 18] = [
+    "words",
+    "quick",
+    "all",
+    "pin",
+    "inside",
+    "on",
+    "send",
+    "binary",
+    "seed",
+    "project",
+    "record",
+    "save",
+    "export_csv",
+    "json",
+    "html",
+    "svg",
+    "png",
+    "open",
+];
+
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PricesArgs {
@@ -31,7 +53,7 @@ pub struct PricesArgs {
     pub all: bool,
 
     /// List the probes: their variants, what one operation is, what they need
-    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain", "words", "json"])]
+    #[arg(long, help_heading = "Rows", conflicts_with_all = OF_A_MEASUREMENT)]
     pub list: bool,
 
     /// Run on these CPUs only, such as 0-3,5
@@ -55,11 +77,11 @@ pub struct PricesArgs {
     pub project: Option<String>,
 
     /// Print the C source of a probe, as it is measured, and measure nothing
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    #[arg(long, value_name = "NAME", help_heading = "Output", exclusive = true)]
     pub source: Option<String>,
 
     /// Print the page of a probe: what it measures, how, and what to make of it
-    #[arg(long, value_name = "NAME", help_heading = "Output", conflicts_with = "source")]
+    #[arg(long, value_name = "NAME", help_heading = "Output", exclusive = true)]
     pub explain: Option<String>,
 
     /// Write the price list, with every raw sample, to FILE ('-' is standard output)
@@ -98,7 +120,7 @@ pub struct InsideArgs {
     pub inside: Option<Asked>,
 
     /// Download a kernel that is not in the cache, with apt and a state of our own
-    #[arg(long)]
+    #[arg(long, requires = "inside")]
     pub fetch: bool,
 
     /// Use this worker instead of the one in this program, for another system or instruction set
@@ -106,7 +128,7 @@ pub struct InsideArgs {
     pub worker: Option<PathBuf>,
 
     /// Give up when nothing came from there for this long [default: 3m]
-    #[arg(long, value_name = "TIME", value_parser = numbers::duration, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, requires = "inside", hide_short_help = true)]
     pub silence: Option<f64>,
 }
 
@@ -121,7 +143,7 @@ pub struct MachinesArgs {
     ///
     /// Each is started in QEMU under instruction counting, so that load of this machine does not matter; lists are taken as they
     /// are. Oldest first.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["lists", "project"], help_heading = "Rows")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["lists", "project", "all"], help_heading = "Rows")]
     pub kernels: Vec<String>,
 
     /// Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]

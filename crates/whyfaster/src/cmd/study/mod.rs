@@ -108,19 +108,20 @@ fn bears_on(study: &Study, args: &StudyArgs) -> Result<(), Failure> {
     let engines = matches!(study.measures, Measures::Ladder(_));
     let one_copy =
         if prices { "prices single operations, so there is no load" } else { "runs one copy at a time" };
-    let (option, why, instead) = if args.load.is_some() && !loads {
-        ("--load", one_copy, "run 'whyfaster study pipes'")
-    } else if args.flamegraphs.is_some() && prices {
-        ("--flamegraphs", "runs no commands", "run 'whyfaster study placement'")
-    } else if !args.engines.is_empty() && !engines {
-        ("--engines", "has no engines", "run 'whyfaster study ladder'")
-    } else if args.install && !engines {
-        ("--install", "has no engines", "run 'whyfaster study ladder'")
-    } else {
+    let (why, user) = (&args.why, &args.user);
+    let asked = [
+        ("--load", args.load.is_some() && !loads, one_copy, "pipes"),
+        ("--flamegraphs", args.flamegraphs.is_some() && prices, "runs no commands", "placement"),
+        ("--why", (why.why.is_some() || why.why_rounds.is_some()) && prices, "compares no commands", "pipes"),
+        ("--as-root", user.as_root && prices && !engines, "runs no commands", "pipes"),
+        ("--engines", !args.engines.is_empty() && !engines, "has no engines", "ladder"),
+        ("--install", args.install && !engines, "has no engines", "ladder"),
+    ];
+    let Some((option, _, why, other)) = asked.into_iter().find(|(_, refused, ..)| *refused) else {
         return Ok(());
     };
     Err(Failure::usage(
         format!("{option}: study {} {why}", study.name),
-        format!("leave {option} away, or {instead}"),
+        format!("leave {option} away, or run 'whyfaster study {other}'"),
     ))
 }
