@@ -11,6 +11,9 @@ use crate::missing::NotMeasured;
 /// How [`HostFacts::missing`] calls [`HostFacts::cgroup_cpus`]: without that entry, `None` means that there is no quota.
 pub const CPU_QUOTA: &str = "cgroup CPU quota";
 
+/// The same of [`HostFacts::hypervisor`].
+pub const HYPERVISOR: &str = "hypervisor";
+
 /// The machine at one moment. `None` is "could not be read"; `missing` says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -45,7 +48,7 @@ pub struct HostFacts {
     pub clock_khz: Option<Vec<u64>>,
     /// Clock source of the kernel.
     pub clocksource: Option<String>,
-    /// Whether `kernel.sched_autogroup_enabled` is on.
+    /// Whether a session is a scheduling group: `kernel.sched_autogroup_enabled` is on, and our cgroup has no CPU shares of its own.
     pub autogroup: Option<bool>,
     /// Transparent huge pages: always, madvise or never.
     pub huge_pages: Option<String>,

@@ -141,6 +141,27 @@ fn dirs(point: &str, below: &str) -> Vec<Dir> {
 }
 
 impl Chain {
+    /// Whether the top group of the machine holds us, as far as CPU shares go: autogroups act there alone (kernel/sched/autogroup.c,
+    /// `task_wants_autogroup`).
+    pub(super) fn shares_at_top(&self, root: &Root) -> Result<bool, Unreadable> {
+        let has = |dir: &Dir, name: &str| root.path(dir.file(name)).exists();
+        let (Some(own), Some(top)) = (self.dirs.first(), self.dirs.last()) else { return Ok(false) };
+        if !self.v2 {
+            // Only the top group has this file (kernel/cgroup/cgroup-v1.c).
+            return Ok(has(own, "release_agent"));
+        }
+        // A group has the file where it has shares of its own; every one but the top group of the machine has a type (cgroups(7)).
+        if self.dirs.iter().any(|dir| has(dir, "cpu.weight")) {
+            return Ok(false);
+        }
+        if has(top, "cgroup.type") {
+            return Err(Unreadable::Other(
+                "the groups above those of this container cannot be seen".to_owned(),
+            ));
+        }
+        Ok(true)
+    }
+
     /// The CPUs that the least quota pays for, if any group has a quota.
     pub(super) fn quota(&self, root: &Root) -> Result<Option<f64>, Unreadable> {
         let mut least: Option<f64> = None;

@@ -2,21 +2,25 @@
 
 use whyfaster_core::cpu_list;
 
-use super::root::{Root, Unreadable};
+use super::root::{Process, Root, Unreadable};
 
 const CPUINFO: &str = "/proc/cpuinfo";
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The core that each CPU is a hardware thread of, by the number of the CPU: the lowest CPU of that core. Empty where it
-/// cannot be read: Documentation/ABI/stable/sysfs-devices-system-cpu, `thread_siblings_list`.
+/// The core that each CPU is a hardware thread of, by the number of the CPU: the lowest CPU of that core; one that is offline has no
+/// topology and is its own. Empty where it cannot be read: Documentation/ABI/stable/sysfs-devices-system-cpu, `thread_siblings_list`.
 pub fn cores(root: &Root) -> Vec<u16> {
-    let mut cores = Vec::new();
-    while let Ok(text) = root.text(format!("{CPUS}/cpu{}/topology/thread_siblings_list", cores.len())) {
-        let first = cpu_list::parse(&text).and_then(|cpus| cpus.first().copied());
-        let Some(first) = first.and_then(|first| u16::try_from(first).ok()) else { return Vec::new() };
-        cores.push(first);
+    let core = |cpu: u32| {
+        let text = root.text(format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list")).ok()?;
+        cpu_list::parse(&text)?.first().and_then(|first| u16::try_from(*first).ok())
+    };
+    let possible = root.text(format!("{CPUS}/possible")).ok().and_then(|text| cpu_list::parse(&text));
+    let Some(last) = possible.and_then(|cpus| cpus.last().copied()) else { return Vec::new() };
+    let known: Vec<Option<u16>> = (0..=last).map(core).collect();
+    if known.iter().all(Option::is_none) {
+        return Vec::new();
     }
-    cores
+    known.into_iter().zip(0..).map(|(core, cpu)| core.unwrap_or(cpu)).collect()
 }
 
 /// `/proc/cpuinfo`, whose lines are `key : value` with a block for every CPU.
@@ -33,11 +37,14 @@ impl CpuInfo {
         pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value.trim())
     }
 
-    /// The name of the first CPU. Each architecture has its own key (x86; MIPS, SPARC; POWER; RISC-V; older ARM boards).
+    /// The name of the first CPU. Each architecture has its own key (x86; MIPS, SPARC; POWER; RISC-V; older ARM boards); arm64 has the
+    /// numbers of MIDR_EL1 instead (kernel: arch/arm64/kernel/cpuinfo.c).
     pub(super) fn model(&self) -> Result<String, Unreadable> {
+        let first = |key: &str| self.values(key).find(|value| !value.is_empty()).map(str::to_owned);
         let keys = ["model name", "cpu model", "cpu", "uarch", "Hardware"];
-        let name = keys.iter().find_map(|key| self.values(key).find(|value| !value.is_empty()));
-        name.map(str::to_owned).ok_or_else(|| self.lacks("no name of the CPU"))
+        let numbers =
+            || Some(format!("implementer {}, part {}", first("CPU implementer")?, first("CPU part")?));
+        keys.into_iter().find_map(first).or_else(numbers).ok_or_else(|| self.lacks("no name of the CPU"))
     }
 
     pub(super) fn microcode(&self) -> Result<String, Unreadable> {
@@ -89,6 +96,11 @@ pub(super) fn online(root: &Root) -> Result<u32, Unreadable> {
     }
 }
 
+/// CPUs that we may use, if anything says which.
+pub fn cpus_allowed(root: &Root) -> Option<Vec<u32>> {
+    allowed(root, root.process().cpus).ok()
+}
+
 /// CPUs that we may use: by system call, else from `/proc/self/status`.
 pub(super) fn allowed(root: &Root, by_call: Result<Vec<u32>, String>) -> Result<Vec<u32>, Unreadable> {
     let why = match by_call {
@@ -133,9 +145,45 @@ pub(super) fn clocksource(root: &Root) -> Result<String, Unreadable> {
     root.word("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// The hypervisor, or `None` where nothing speaks of one.
-pub(super) fn hypervisor(root: &Root, by_cpu: Option<String>, info: Option<&CpuInfo>) -> Option<String> {
+/// The hypervisor, or `None` where the CPU says that there is none, which only x86 does.
+pub(super) fn hypervisor(
+    root: &Root,
+    process: &Process,
+    info: Option<&CpuInfo>,
+) -> Result<Option<String>, Unreadable> {
     let by_sys = || root.word("/sys/hypervisor/type").ok();
     let unnamed = || info.is_some_and(CpuInfo::is_virtual).then(|| "of unknown make".to_owned());
-    by_cpu.filter(|name| !name.is_empty()).or_else(by_sys).or_else(unnamed)
+    let by_cpu = process.hypervisor.clone().filter(|name| !name.is_empty());
+    let told = by_cpu.or_else(by_sys).or_else(unnamed);
+    if told.is_some() || ["x86_64", "i686"].contains(&process.machine.as_str()) {
+        return Ok(told);
+    }
+    let found = by_device_tree(root).or_else(|| by_firmware(root));
+    found.map(Some).ok_or_else(|| Unreadable::Other(format!("a CPU of {} does not tell", process.machine)))
+}
+
+/// The first of the names that the hypervisor gives itself (kernel: Documentation/devicetree/bindings/arm/xen.txt, also of KVM).
+fn by_device_tree(root: &Root) -> Option<String> {
+    let names = root.text("/proc/device-tree/hypervisor/compatible").ok()?;
+    names.split('\0').next().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Makers of virtual machines, as their firmware names the machine or whom it is from.
+const VIRTUAL: [&str; 8] = [
+    "QEMU",
+    "KVM",
+    "Amazon EC2",
+    "Google Compute Engine",
+    "VMware",
+    "Virtual Machine",
+    "Apple Virtualization",
+    "Parallels",
+];
+
+fn by_firmware(root: &Root) -> Option<String> {
+    let of = |name: &str| root.word(format!("/sys/class/dmi/id/{name}")).unwrap_or_default();
+    let (vendor, product) = (of("sys_vendor"), of("product_name"));
+    // Amazon's machines without a hypervisor carry its name as well.
+    let known = VIRTUAL.iter().any(|name| vendor.contains(name) || product.contains(name));
+    (known && !product.ends_with(".metal")).then(|| format!("{vendor} {product}").trim().to_owned())
 }

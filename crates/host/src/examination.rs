@@ -11,14 +11,11 @@ use super::root::Root;
 /// All that `doctor` found; with `--json` this is what it prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct Examination {
-    /// The facts before the self-test.
-    /// What the machine is.
+    /// What the machine is: the facts before the self-test.
     pub facts: HostFacts,
     /// What they mean, one entry per line.
-    /// What was found, line by line.
     pub findings: Vec<Finding>,
     /// What the self-test measured.
-    /// What the self-test showed.
     pub noise: Noise,
 }
 
@@ -51,7 +48,6 @@ mod tests {
         assert!(unknown.count() > 10);
     }
 
-    /// A reader that went away.
     #[test]
     fn json_has_facts_findings_and_noise() {
         let machine = Machine::unified();

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use whyfaster_core::host::{CPU_QUOTA, HostFacts};
+use whyfaster_core::host::{CPU_QUOTA, HYPERVISOR, HostFacts};
 use whyfaster_core::missing::NotMeasured;
 
 use super::cgroup::{Cgroups, Room};
@@ -19,9 +19,9 @@ pub fn facts(root: &Root) -> HostFacts {
     let mut collector = Collector { root, facts: HostFacts::default() };
     collector.identity();
     collector.cpus(&process);
-    collector.settings();
-    collector.time(&process);
     let groups = Cgroups::read(root);
+    collector.settings(&groups);
+    collector.time(&process);
     collector.quota(&groups);
     collector.memory(&groups);
     collector.processes(&process, &groups);
@@ -57,7 +57,8 @@ impl Collector<'_> {
         let info = CpuInfo::read(self.root);
         self.facts.cpu_model = self.take("CPU model", of(&info, CpuInfo::model));
         self.facts.microcode = self.take("microcode", of(&info, CpuInfo::microcode));
-        self.facts.hypervisor = cpu::hypervisor(self.root, process.hypervisor.clone(), info.as_ref().ok());
+        let hypervisor = cpu::hypervisor(self.root, process, info.as_ref().ok());
+        self.facts.hypervisor = self.take(HYPERVISOR, hypervisor).flatten();
         self.facts.cpus_online = self.take("CPUs online", cpu::online(self.root));
         self.facts.cpus_allowed = self.take("CPUs allowed", cpu::allowed(self.root, process.cpus.clone()));
         let cpus = self.facts.cpus_allowed.clone().unwrap_or_default();
@@ -71,8 +72,9 @@ impl Collector<'_> {
         self.facts.machine_id = self.take("machine id", identity::machine_id(self.root));
     }
 
-    fn settings(&mut self) {
-        self.facts.autogroup = self.take("autogroup", load::autogroup(self.root));
+    fn settings(&mut self, groups: &Result<Cgroups, Unreadable>) {
+        let at_top = of(groups, |groups| groups.chain(self.root, "cpu")?.shares_at_top(self.root));
+        self.facts.autogroup = self.take("autogroup", load::autogroup(self.root, at_top));
         self.facts.huge_pages = self.take("huge pages", memory::huge_pages(self.root));
         let privilege = Privilege::read(self.root);
         self.facts.privilege_level = privilege.as_ref().ok().map(|privilege| privilege.level());

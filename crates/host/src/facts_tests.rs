@@ -42,6 +42,63 @@ fn two_cpus_with_groups_of_version_1() {
     assert_eq!(facts.privilege_level, Some(2));
 }
 
+/// arm64 has numbers for a name, and no register that tells of a hypervisor.
+#[test]
+fn an_arm64_machine_tells_what_it_is_by_its_firmware() {
+    let mut machine = Machine::hybrid();
+    machine.process.machine = "aarch64".into();
+    machine.file("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+    let read = |machine: &Machine| facts(&machine.root());
+    let facts = read(&machine);
+    assert_eq!(facts.cpu_model.as_deref(), Some("implementer 0x41, part 0xd0c"));
+    assert!(facts.hypervisor.is_none() && missing(&facts).contains(&"hypervisor"), "{:?}", facts.missing);
+    let dmi = |vendor: &str, product: &str| {
+        machine.file("/sys/class/dmi/id/sys_vendor", vendor).file("/sys/class/dmi/id/product_name", product);
+        read(&machine).hypervisor
+    };
+    assert_eq!(dmi("Amazon EC2\n", "c7g.large\n").as_deref(), Some("Amazon EC2 c7g.large"));
+    assert_eq!(dmi("Amazon EC2\n", "c7g.metal\n"), None);
+    assert_eq!(dmi("Ampere\n", "Mt. Jade\n"), None);
+    machine.file("/proc/device-tree/hypervisor/compatible", "xen,xen-4.17\0xen,xen\0");
+    assert_eq!(read(&machine).hypervisor.as_deref(), Some("xen,xen-4.17"));
+}
+
+/// Where a CPU is offline, those behind it keep their cores.
+#[test]
+fn an_offline_cpu_hides_no_core() {
+    let machine = Machine::bare();
+    assert_eq!(crate::cores(&machine.root()), [0; 0]);
+    machine.file("/sys/devices/system/cpu/possible", "0-3\n");
+    for (cpu, siblings) in [(0, "0,2"), (2, "0,2"), (3, "1,3")] {
+        machine.file(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"), siblings);
+    }
+    assert_eq!(crate::cores(&machine.root()), [0, 1, 0, 1]);
+}
+
+/// Autogroups act where no group on the way has CPU shares: task_wants_autogroup() in kernel/sched/autogroup.c.
+#[test]
+fn sessions_are_scheduling_groups_in_the_top_group_only() {
+    let read = |machine: &Machine| {
+        let facts = facts(&machine.root());
+        (facts.autogroup, missing(&facts).contains(&"autogroup"))
+    };
+    let remove =
+        |machine: &Machine, file: &str| std::fs::remove_file(machine.place(file)).expect("it is there");
+    let machine = Machine::hybrid();
+    remove(&machine, "/sys/fs/cgroup/cpu/release_agent");
+    assert_eq!(read(&machine), (Some(false), false), "version 1, below the top");
+    let machine = Machine::unified();
+    assert_eq!(read(&machine), (Some(false), false), "shares of its own");
+    for group in ["/user.slice", "/user.slice/a b", "/user.slice/a b/run"] {
+        remove(&machine, &format!("/sys/fs/cgroup{group}/cpu.weight"));
+    }
+    assert_eq!(read(&machine), (Some(true), false), "no group has shares");
+    machine.file("/sys/fs/cgroup/cgroup.type", "domain\n");
+    assert_eq!(read(&machine), (None, true), "a container, and what is above it may have shares");
+    machine.file("/proc/sys/kernel/sched_autogroup_enabled", "0\n");
+    assert_eq!(read(&machine), (Some(false), false), "off");
+}
+
 #[test]
 fn thirty_two_cpus_with_groups_of_version_2() {
     let facts = facts(&Machine::unified().root());

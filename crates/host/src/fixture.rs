@@ -104,6 +104,7 @@ impl Machine {
         mounts += "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
         machine.file("/proc/self/mountinfo", &mounts);
         machine.file("/sys/fs/cgroup/pids/cgroup.procs", "").file("/sys/fs/cgroup/unified/cgroup.procs", "");
+        machine.file("/sys/fs/cgroup/cpu/release_agent", "\n");
         machine.file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
         machine.file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
         machine.file("/sys/fs/cgroup/cpu/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
@@ -152,6 +153,7 @@ impl Machine {
         ];
         for (group, cpu, max, high, pids) in groups {
             let file = |name: &str| format!("/sys/fs/cgroup{group}/{name}");
+            machine.file(&file("cgroup.type"), "domain\n").file(&file("cpu.weight"), "100\n");
             machine.file(&file("cpu.max"), &format!("{cpu}\n"));
             machine.file(&file("cpu.stat"), "usage_usec 5\nnr_periods 9\nnr_throttled 3\nthrottled_usec 7\n");
             machine

@@ -29,7 +29,7 @@ mod tools;
 pub mod user;
 
 pub use counters::{Counters, MachineCounters};
-pub use cpu::cores;
+pub use cpu::{cores, cpus_allowed};
 pub use examination::{Examination, examine};
 pub use facts::{facts, throttling};
 pub use judge::{Finding, Mark};

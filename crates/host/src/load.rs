@@ -58,12 +58,12 @@ pub(super) fn uptime(root: &Root) -> Result<f64, Unreadable> {
         .ok_or_else(|| Unreadable::line(path, 1, &text, "seconds since boot"))
 }
 
-/// Whether sessions are scheduled as groups.
-pub(super) fn autogroup(root: &Root) -> Result<bool, Unreadable> {
+/// Whether sessions are scheduled as groups; `at_top` is whether we are in the top group of CPU shares.
+pub(super) fn autogroup(root: &Root, at_top: Result<bool, Unreadable>) -> Result<bool, Unreadable> {
     let path = "/proc/sys/kernel/sched_autogroup_enabled";
     match root.optional(path)?.as_deref().map(str::trim) {
         Some("0") => Ok(false),
-        Some("1") => Ok(true),
+        Some("1") => at_top,
         Some(other) => Err(Unreadable::line(path, 1, other, "0 or 1")),
         None => Err(Unreadable::Other(format!(
             "{path}: no such file (a kernel without CONFIG_SCHED_AUTOGROUP has none)"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::{CPU_QUOTA, HostFacts};
+use crate::host::{CPU_QUOTA, HYPERVISOR, HostFacts};
 use crate::missing::Crowd;
 
 /// The machine on which a list was made.
@@ -163,23 +163,20 @@ impl Fingerprint {
     pub fn fact(&self, fact: Fact) -> Option<String> {
         let facts = &self.facts;
         // No hypervisor and no quota are facts of a machine that was looked at, not gaps.
-        let looked_at = facts.cpus_online.is_some();
+        let none =
+            || (facts.cpus_online.is_some() && self.why_missing(fact).is_none()).then(|| "none".to_owned());
         match fact {
             Fact::Cpu => facts.cpu_model.clone(),
             Fact::Microcode => facts.microcode.clone(),
             Fact::Os => self.os.clone(),
             Fact::Kernel => facts.kernel.clone(),
-            Fact::Hypervisor => facts.hypervisor.clone().or_else(|| looked_at.then(|| "none".to_owned())),
+            Fact::Hypervisor => facts.hypervisor.clone().or_else(none),
             Fact::Clocksource => facts.clocksource.clone(),
             Fact::Mitigations => self.mitigations.as_ref().map(active),
             Fact::Seccomp => self.seccomp.clone(),
             Fact::HugePages => facts.huge_pages.clone(),
             Fact::Governor => facts.governor.clone(),
-            Fact::Quota => {
-                let counted = facts.cpus_online.is_some() && self.why_missing(fact).is_none();
-                let none = counted.then(|| "none".to_owned());
-                facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")).or(none)
-            }
+            Fact::Quota => facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")).or_else(none),
             Fact::AllowedCpus => facts.cpus_allowed.as_ref().map(|cpus| cpus.len().to_string()),
             Fact::Libc => self.libc.clone(),
         }
@@ -190,6 +187,7 @@ impl Fingerprint {
         let what = match fact {
             Fact::Cpu => "CPU model",
             Fact::Quota => CPU_QUOTA,
+            Fact::Hypervisor => HYPERVISOR,
             Fact::AllowedCpus => "CPUs allowed",
             other => other.name(),
         };

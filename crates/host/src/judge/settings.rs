@@ -1,11 +1,16 @@
 //! How the machine is set up: CPUs, clock, groups, memory pages.
 
-use whyfaster_core::host::{CPU_QUOTA, HostFacts};
+use whyfaster_core::host::{CPU_QUOTA, HYPERVISOR, HostFacts};
 
 use super::finding::{Finding, Mark, READ_IT, grade};
 
 pub(super) fn virtualisation(facts: &HostFacts) -> Finding {
     let name = "virtualisation";
+    if facts.missing.iter().any(|missing| missing.what == HYPERVISOR) {
+        let remedy =
+            "ask who set up this machine: on a virtual one neighbours and the host's clock are out of sight";
+        return Finding::unknown(name, facts, HYPERVISOR, remedy);
+    }
     match &facts.hypervisor {
         None => Finding::ok(name, "no hypervisor reported"),
         Some(hypervisor) => Finding::with(
@@ -75,7 +80,8 @@ pub(super) fn governor(facts: &HostFacts) -> Finding {
             Mark::Note,
             name,
             governor,
-            "the clock follows the load, so short commands may run slower: cpupower frequency-set -g performance",
+            "the clock follows the load, so short commands may run slower: \
+             sudo cpupower frequency-set -g performance (Debian: linux-cpupower; Ubuntu: linux-tools-$(uname -r))",
         ),
         None => Finding::unknown(
             name,
@@ -131,7 +137,10 @@ pub(super) fn autogroup(facts: &HostFacts) -> Finding {
             name,
             "on: a session is a scheduling group, so every copy gets one (--placement session)",
         ),
-        Some(false) => Finding::ok(name, "off: sessions do not matter to the scheduler"),
+        Some(false) => Finding::ok(
+            name,
+            "without effect, as it is off or the cgroup has CPU shares of its own: sessions do not matter to the scheduler",
+        ),
         None => {
             Finding::unknown(name, facts, name, "without autogroups, sessions do not matter to the scheduler")
         }
