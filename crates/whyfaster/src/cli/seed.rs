@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use whyfaster_core::plan::User;
 use whyfaster_host as host;
-use whyfaster_host::Caller;
+use whyfaster_host::{Caller, Root};
 use whyfaster_words::exit::Failure;
 
 /// Bits of a seed that a JSON reader keeps: numbers above 2^53 are rounded by readers that only know doubles.
@@ -29,7 +29,7 @@ impl HostSeed {
     pub fn here() -> Self {
         Self {
             euid: rustix::process::geteuid().as_raw(),
-            cpus_allowed: cpus_allowed(),
+            cpus_allowed: host::cpus_allowed(&Root::real()),
             seed: fresh_seed(),
             caller: Caller::here(),
         }
@@ -39,12 +39,6 @@ impl HostSeed {
     pub fn user(&self, as_root: bool) -> Result<User, Failure> {
         host::user(self.euid, &self.caller, as_root)
     }
-}
-
-fn cpus_allowed() -> Option<Vec<u32>> {
-    let set = rustix::thread::sched_getaffinity(None).ok()?;
-    let cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
-    Some(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
 /// The keys of the standard library's hash maps come from the operating system's random numbers.

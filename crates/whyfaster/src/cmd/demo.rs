@@ -45,7 +45,7 @@ const MAX_TIME_S: f64 = 20.0;
 /// Runs the verb.
 pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_demo(args)?;
-    results::check(&outputs)?;
+    let _kept = results::check(&outputs)?;
     check_needs("the demo", &[sed()], &env::var_os("PATH").unwrap_or_default())?;
     let here = HostSeed::here();
     let user = here.user(args.user.as_root)?;

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
+use whyfaster_core::plan::Because;
 use whyfaster_core::price::Unit;
 use whyfaster_probe::Probe;
 use whyfaster_render::progress::Progress;
@@ -12,7 +13,7 @@ use whyfaster_run::interrupts::Interrupts;
 use whyfaster_run::probe::select::{Selection, Wanted, select};
 use whyfaster_run::probe::session::{Measured, Request};
 use whyfaster_words::Tell;
-use whyfaster_words::exit::Failure;
+use whyfaster_words::exit::{Failure, say};
 
 use super::results;
 use crate::cli::args::{InsideArgs, PricesArgs};
@@ -37,6 +38,10 @@ pub(super) fn measured(
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
     select(probes, &wanted(vec![0], Unit::Nanoseconds))?;
     let guest = asked.open(&options(&args.inside))?;
+    if let Some(user) = HostSeed::here().user(false).ok().filter(|user| user.because == Because::Sudo) {
+        let name = user.name.as_deref().unwrap_or("the user");
+        say(&format!("note: the worker runs as root there, and not as {name}, who called sudo"));
+    }
     let Some(cpus) = cpus(&guest, interrupts)? else { return Ok(None) };
     let selection = select(probes, &wanted(cpus, guest.unit))?;
     let request = request(&guest, selection, args.quick, seed);
