@@ -149,6 +149,11 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
+/// How many records of these were lost behind the last one that said so.
+pub(crate) fn untold(rings: &mut [Ring]) -> u64 {
+    rings.iter_mut().filter_map(Ring::untold).sum()
+}
+
 impl Ring {
     /// Maps the records of an event.
     pub(crate) fn new(event: OwnedFd) -> io::Result<Self> {
@@ -205,7 +210,7 @@ impl Ring {
 
     /// How many records were lost that were not told yet. The kernel itself tells them together with the next record for which there is
     /// room, which may never come. `None`: it does not count them (before Linux 6.0).
-    pub(crate) fn untold(&mut self) -> Option<u64> {
+    fn untold(&mut self) -> Option<u64> {
         // struct read_format in linux/perf_event.h: a count of the event, and this.
         let mut numbers = [0; 2 * size_of::<u64>()];
         self.event.read_exact(&mut numbers).ok()?;

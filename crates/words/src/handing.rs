@@ -3,6 +3,7 @@
 use whyfaster_core::price::handing::{Reach, Threshold};
 
 use crate::grid::ABSENT;
+use crate::phrases::count;
 use crate::units::{percent, time};
 
 /// A length with what is known of it: at most the shortest that was tried, or beyond the longest.
@@ -43,8 +44,9 @@ pub fn title(share: f64, reference: &str) -> String {
 /// How to read its signs.
 pub fn how(workers: u32, reference: &str) -> String {
     format!(
-        "Every engine had {workers} workers. Each repetition compares an engine with {reference} at the same length of task. '<=': the \
+        "Every engine had {}. Each repetition compares an engine with {reference} at the same length of task. '<=': the \
          shortest length that was tried was long enough. '~': the longest was not, and the cost of a task is taken to stay what it \
-         was there."
+         was there.",
+        count(workers.into(), "worker", "workers")
     )
 }

@@ -7,7 +7,7 @@ use libbpf_rs::libbpf_sys;
 use whyfaster_core::trace::counts::{CpuLost, Lost};
 
 use super::images::Images;
-use crate::ring::{LOST, RECORDS_END_WITH, Record, Ring, number, on_every_cpu, word};
+use crate::ring::{self, LOST, RECORDS_END_WITH, Record, Ring, number, on_every_cpu, word};
 
 /// Kinds of records, and a mark of one of them (linux/perf_event.h).
 const COMM: u32 = 3;
@@ -48,9 +48,9 @@ impl Watch {
         Ok(Self { rings, lost: Lost::default() })
     }
 
-    /// How many records were lost behind the last one, which would have said so.
+    /// How many records were lost behind the last one.
     pub(crate) fn untold(&mut self) -> u64 {
-        self.rings.iter_mut().filter_map(Ring::untold).sum()
+        ring::untold(&mut self.rings)
     }
 
     /// Takes what has come, in the order of time.

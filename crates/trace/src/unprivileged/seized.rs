@@ -245,6 +245,7 @@ impl Seized {
         if let Some(mut switches) = self.switches.take() {
             switches.take(&mut self.events);
             switches.lost.by_cpu.iter().for_each(|more| self.lost.count(more));
+            self.lost.ring += switches.untold();
         }
         self.events.sort_by_key(|event| event.at);
         self.events.drain(..).for_each(sink);

@@ -83,6 +83,11 @@ impl Switches {
         self.symbols.images.forget_ended();
     }
 
+    /// How many records were lost behind the last one.
+    pub(super) fn untold(&mut self) -> u64 {
+        ring::untold(&mut self.rings)
+    }
+
     fn sample(&mut self, record: &Record) -> Option<Event> {
         let count = usize::try_from(number(&record.body, 24)?).ok()?;
         let frames = record.body.get(32..)?.chunks_exact(8).take(count).filter_map(|frame| number(frame, 0));
