@@ -28,7 +28,7 @@ pub fn gather(
     paths: &[PathBuf],
     take: &mut dyn FnMut(&str, &Path, Recorded),
 ) -> Result<Vec<Refused>, Failure> {
-    let (files, mut refused) = files_below(paths)?;
+    let Below { files, mut refused } = files_below(paths)?;
     for (file, name) in files {
         match read_recorded(&file) {
             Ok(recorded) => take(&name, &file, recorded),
@@ -38,8 +38,17 @@ pub fn gather(
     Ok(refused)
 }
 
-/// Every file under these paths that may be a record, with what it calls its machine; and the directories that cannot be read.
-pub fn files_below(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, String)>, Vec<Refused>), Failure> {
+/// What stands under some paths.
+#[derive(Debug)]
+pub struct Below {
+    /// Every file that may be a record, with what it calls its machine.
+    pub files: Vec<(PathBuf, String)>,
+    /// The directories that cannot be read.
+    pub refused: Vec<Refused>,
+}
+
+/// What stands under these paths, which have to be there themselves.
+pub fn files_below(paths: &[PathBuf]) -> Result<Below, Failure> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for path in paths {
         // What was named must be there; what a directory holds beside records is none of our business.
@@ -54,7 +63,7 @@ pub fn files_below(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, String)>, Vec<Ref
     let mut seen = BTreeSet::new();
     files.retain(|file| fs::canonicalize(file).map_or(true, |path| seen.insert(path)));
     let names = names(&files);
-    Ok((files.into_iter().zip(names).collect(), refused))
+    Ok(Below { files: files.into_iter().zip(names).collect(), refused })
 }
 
 /// Whether reading it may wait for somebody who writes to it, or for a terminal.
@@ -116,8 +125,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
         let again = place.path().join("./a.json");
-        let (found, _) = files_below(&[place.path().to_owned(), file.clone(), again]).unwrap();
-        assert_eq!(found, [(file, "a".to_owned())]);
+        let found = files_below(&[place.path().to_owned(), file.clone(), again]).unwrap();
+        assert_eq!(found.files, [(file, "a".to_owned())]);
     }
 
     #[test]

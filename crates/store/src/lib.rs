@@ -28,7 +28,7 @@ mod records;
 mod skip;
 
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
-pub use gather::{Refused, files_below, gather};
+pub use gather::{Below, Refused, files_below, gather};
 pub use head::MAX_BYTES;
 pub use hold::{Held, hold};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, read_with_bytes, received};

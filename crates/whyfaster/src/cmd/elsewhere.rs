@@ -37,6 +37,16 @@ pub(super) struct Visited {
     pub(super) exit: Exit,
 }
 
+impl Visited {
+    /// An error of the report goes before how the visits ended.
+    fn of(reported: anyhow::Result<Vec<PathBuf>>, exit: Exit) -> Self {
+        match reported {
+            Ok(fleet) => Self { fleet, exit },
+            Err(error) => Self { fleet: Vec::new(), exit: results::after(Err(error), exit) },
+        }
+    }
+}
+
 /// Measures on the machines of the places and brings the records home.
 pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<Visited> {
     let words: Vec<String> = [verb.to_owned()].into_iter().chain(args.args.clone()).collect();
@@ -178,12 +188,8 @@ fn visited(
         }
         return Ok(Visited { fleet: Vec::new(), exit: Exit::Interrupted });
     }
-    let exit = if lacks || !saved { Exit::Error } else { Exit::Ok };
-    let (fleet, reported) = match reported(verb, &collection, &home, &results::look(&outputs)) {
-        Ok(fleet) => (fleet, Ok(())),
-        Err(error) => (Vec::new(), Err(error)),
-    };
-    Ok(Visited { fleet, exit: results::after(reported, exit) })
+    let fleet = reported(verb, &collection, &home, &results::look(&outputs));
+    Ok(Visited::of(fleet, if lacks || !saved { Exit::Error } else { Exit::Ok }))
 }
 
 /// Has the records added that an earlier run brought home: it may not have come to that, and the store takes none twice.

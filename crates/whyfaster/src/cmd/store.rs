@@ -9,9 +9,9 @@ use std::{fs, iter, thread};
 use serde::Serialize;
 use whyfaster_render::store as render;
 use whyfaster_store as store;
-use whyfaster_store::Refused;
 use whyfaster_store::again::again;
 use whyfaster_store::database::{Added, Address, Database, Entry, Listed};
+use whyfaster_store::{Below, Refused};
 use whyfaster_words::exit::{self, Exit, Failure, say};
 use whyfaster_words::phrases::count;
 
@@ -41,7 +41,7 @@ type Read<'a> = (Result<Entry, Refused>, Share<'a>);
 
 fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
-    let (files, unreadable) = store::files_below(&args.files)?;
+    let Below { files, refused: unreadable } = store::files_below(&args.files)?;
     let Written { added, refused, failed } = added(&address, &files, args)?;
     let refused = [unreadable, refused].concat();
     for Refused { file, why } in &refused {
