@@ -52,11 +52,15 @@ fn every_old_record_is_shown_with_its_names() {
     }
 }
 
-/// Without what was null: an option that is gone left one in the plan. Without the kind that a text got while it was read.
+/// Without what was null: an option that is gone left one in the plan. Without the kind that a text got while it was read, and without the text
+/// of what was not measured, which is that of today.
 fn known(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields.iter().filter(|(key, value)| !value.is_null() && *key != "quantity");
+            let told = fields.contains_key("why");
+            let fields = fields
+                .iter()
+                .filter(|(key, value)| !value.is_null() && *key != "quantity" && !(told && *key == "what"));
             fields.map(|(key, value)| (key.clone(), known(value))).collect()
         }
         Value::Array(values) => values.iter().map(known).collect(),

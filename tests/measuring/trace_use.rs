@@ -190,7 +190,8 @@ fn the_documented_paths_of_the_json_are_there() {
     assert!(number("/wall_s") > 0.05 && number("/avoidable_wait_s") >= 0.0);
     // On a machine whose speed moves too much it is not known, and that is said.
     let share = &trace["overhead"]["calibrated_share"];
-    let said = rows(&trace, "not_measured").iter().any(|row| row["what"] == "overhead.calibrated_share");
+    let said =
+        rows(&trace, "not_measured").iter().any(|row| row["quantity"]["kind"] == "calibrated_overhead");
     assert!(share.as_f64().map_or(said, |share| share > 0.0 && !said), "{:#}", trace["overhead"]);
     for class in ["ring", "map", "storage", "string", "stack", "recursion", "unfinished"] {
         number(&format!("/lost/{class}"));

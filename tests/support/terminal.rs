@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -40,6 +40,9 @@ pub(crate) fn show_until(terminal: &mut File, shown: &mut String, from: usize, w
         if let Some(at) = shown[from..].find(words) {
             return from + at + words.len();
         }
+        let mut ready = libc::pollfd { fd: terminal.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, which is open. What is not shown within half a minute never is.
+        assert!(unsafe { libc::poll(&raw mut ready, 1, 30_000) } > 0, "no '{words}': {shown}");
         let n = terminal.read(&mut part).unwrap();
         shown.push_str(&String::from_utf8_lossy(&part[..n]));
     }

@@ -24,8 +24,10 @@ pub fn shorten(text: &str, max: usize, gap: &str) -> String {
     }
     let room = max.saturating_sub(width(gap));
     let head = take(text.chars(), room.div_ceil(2));
-    let tail: Vec<char> = take(text.chars().rev(), room / 2).chars().rev().collect();
-    format!("{head}{gap}{}", tail.into_iter().collect::<String>())
+    let tail: String = take(text.chars().rev(), room / 2).chars().rev().collect();
+    // A mark whose letter was cut would stand on the gap.
+    let tail = tail.trim_start_matches(|c: char| c.width() == Some(0));
+    format!("{head}{gap}{tail}")
 }
 
 fn take(chars: impl Iterator<Item = char>, columns: usize) -> String {

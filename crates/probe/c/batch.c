@@ -5,6 +5,7 @@
 
 #define TARGET_NS 16000.0 /* a round of N; one of 2N stays below 50 us */
 #define WALK_LEAST (64u << 20)
+#define WALK_MOST (256u << 20) /* a guest may see caches that it has a part of only */
 
 /* Evicts what the caches hold of the kernel's and the probe's lines. -1: there is no memory for that. */
 int walk_caches(void)
@@ -15,6 +16,7 @@ int walk_caches(void)
 
     if (!memory) {
         length = last_cache() > WALK_LEAST / 2 ? 2 * last_cache() : WALK_LEAST;
+        length = length > WALK_MOST ? WALK_MOST : length;
         if (!(memory = malloc(length)))
             return -1;
         for (size_t i = 0; i < length; i += 64)

@@ -20,8 +20,10 @@ static void *sleeper(void *nothing)
 int rival_asleep(struct run *r)
 {
     pthread_t thread;
-    int error = pthread_create(&thread, NULL, sleeper, NULL);
+    int error;
 
+    atomic_store(&begun, 0); /* a run that is counted is a fork of one that had its thread */
+    error = pthread_create(&thread, NULL, sleeper, NULL);
     if (error)
         return unavailable(r, error, "a thread");
     while (!atomic_load(&begun))

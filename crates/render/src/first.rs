@@ -216,8 +216,13 @@ fn of_loads(record: &Record, of: &[&Alternative], names: &Names, look: &Look) ->
     let result = |name: &str, load: u32| level(load)?.results.iter().find(|it| it.alternative == name);
     let compared = |name: &str, load: u32| level(load)?.comparisons.iter().find(|c| c.alternative == name);
     let batch = matches!(record.plan.mode, Mode::Batch);
+    // The signs are those of all alternatives, as in the chart.
+    let sign = |it: &Alternative| {
+        let at = record.plan.alternatives.iter().position(|other| other.name == it.name);
+        mark(at.unwrap_or_default(), look.unicode)
+    };
     let mut groups = Vec::new();
-    for (at, it) in of.iter().enumerate() {
+    for it in of {
         let time = |load: &u32| match result(&it.name, *load) {
             Some(result) if result.timed_out > 0 => format!(">= {}", scale.number(typical(record, result))),
             Some(result) => {
@@ -229,7 +234,7 @@ fn of_loads(record: &Record, of: &[&Alternative], names: &Names, look: &Look) ->
             }
             None => "not measured".to_owned(),
         };
-        let header = format!("{} {} {}", mark(at, look.unicode), names.show(&it.name), scale.name);
+        let header = format!("{} {} {}", sign(it), names.show(&it.name), scale.name);
         groups.push(Group::new("times", vec![Column::of(header, &rows, time)]));
         let Some(first) = rows.iter().find_map(|load| compared(&it.name, *load)) else { continue };
         let verdict = |load: &u32| compared(&it.name, *load).map_or_else(|| ABSENT.to_owned(), told);
@@ -238,10 +243,8 @@ fn of_loads(record: &Record, of: &[&Alternative], names: &Names, look: &Look) ->
     }
     if let Some(picture) = strip::Scale::over(all().map(|result| typical(record, result))) {
         let cell = |load: &u32| {
-            let place = |(at, it): (usize, &&Alternative)| {
-                Some((mark(at, look.unicode), typical(record, result(&it.name, *load)?)))
-            };
-            let marks: Vec<(char, f64)> = of.iter().enumerate().filter_map(place).collect();
+            let place = |it: &&Alternative| Some((sign(it), typical(record, result(&it.name, *load)?)));
+            let marks: Vec<(char, f64)> = of.iter().filter_map(place).collect();
             strip(picture, [], &marks, look)
         };
         groups.push(Group::of(DRAWN[1], &rows, cell));

@@ -15,7 +15,11 @@ pub(crate) fn directory() -> Option<PathBuf> {
     match of_boot.filter(|above| owned(above, uid)) {
         Some(above) => made(above.join("whyfaster"), uid),
         // As under cron or in a container.
-        None => made(shared(&std::env::temp_dir())?.join(format!("whyfaster-{uid}")), uid),
+        None => {
+            let above = std::env::temp_dir();
+            let safe = owned(&above, uid) || shared(&above);
+            safe.then(|| made(above.join(format!("whyfaster-{uid}")), uid))?
+        }
     }
 }
 
@@ -32,9 +36,9 @@ fn owned(path: &Path, uid: u32) -> bool {
 }
 
 /// A directory in which everybody can replace only what is theirs: root's, with the sticky bit of inode(7).
-fn shared(path: &Path) -> Option<&Path> {
+fn shared(path: &Path) -> bool {
     let is = |it: fs::Metadata| it.is_dir() && it.uid() == 0 && it.mode() & libc::S_ISVTX != 0;
-    fs::symlink_metadata(path).is_ok_and(is).then_some(path)
+    fs::symlink_metadata(path).is_ok_and(is)
 }
 
 /// Writes a file that only this user reads into that directory, in place of the one of this name. Returns its path.
@@ -61,6 +65,6 @@ mod tests {
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();
         assert!(!owned(&link, uid));
         fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
-        assert!(!owned(dir.path(), uid) && shared(dir.path()).is_none());
+        assert!(!owned(dir.path(), uid) && !shared(dir.path()));
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libbpf_rs::libbpf_sys::{self, perf_event_attr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -90,21 +91,26 @@ pub(crate) fn on_every_cpu(attributes: &perf_event_attr, process: i32) -> io::Re
 #[derive(Debug)]
 struct Room {
     former: Option<Rlimit>,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// The limit is the process's: two that raise it at once would put back what the other one made of it.
+static RAISING: Mutex<()> = Mutex::new(());
 
 impl Room {
     /// A limit from here on has room enough, and a table of so many descriptors would be copied for every child.
     const LARGE: u64 = 1 << 14;
 
     fn make() -> io::Result<Self> {
+        let _alone = RAISING.lock().unwrap_or_else(PoisonError::into_inner);
         let former = getrlimit(Resource::Nofile);
         let low = former.current.is_some_and(|current| current < Self::LARGE);
         let beyond = former.maximum.is_none_or(|maximum| Some(maximum) > former.current);
         if !low || !beyond {
-            return Ok(Self { former: None });
+            return Ok(Self { former: None, _alone });
         }
         setrlimit(Resource::Nofile, Rlimit { current: former.maximum, ..former })?;
-        Ok(Self { former: Some(former) })
+        Ok(Self { former: Some(former), _alone })
     }
 
     /// The same descriptor, with a number beyond the former limit.
@@ -260,18 +266,24 @@ impl Drop for Ring {
 
 #[cfg(test)]
 mod tests {
+    use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+
     use super::*;
 
     #[test]
     fn events_lie_beyond_the_limit_on_open_files_which_stays() {
-        let before = getrlimit(Resource::Nofile);
+        let limit = || {
+            let _alone = RAISING.lock().unwrap();
+            getrlimit(Resource::Nofile)
+        };
+        let before = limit();
         let event = perf_event_attr {
             type_: libbpf_sys::PERF_TYPE_SOFTWARE,
             config: u64::from(libbpf_sys::PERF_COUNT_SW_DUMMY),
             ..perf_event_attr::default()
         };
         let Ok(events) = on_every_cpu(&event, 0) else { return };
-        assert_eq!(getrlimit(Resource::Nofile), before);
+        assert_eq!(limit(), before);
         let beyond = before.current.filter(|now| *now < Room::LARGE && before.maximum != Some(*now));
         let least = events.iter().map(|event| event.as_raw_fd() as u64).min();
         assert!(beyond.is_none() || least >= beyond, "{least:?}, {before:?}");
@@ -296,6 +308,10 @@ mod tests {
         if rings.iter_mut().any(|ring| ring.untold().is_none()) {
             return;
         }
+        // All into one of the rings, which is too small for it.
+        let mut one = CpuSet::new();
+        one.set(sched_getcpu());
+        sched_setaffinity(None, &one).unwrap();
         let file = File::open("/proc/self/exe").unwrap();
         for _ in 0..MAPPED {
             // SAFETY: a mapping of its own, which nobody uses.

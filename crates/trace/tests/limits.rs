@@ -222,13 +222,16 @@ fn calls_of_a_process_that_seemed_to_be_over_are_counted_and_told_as_lost() {
     held.release();
     // Nobody reads until it stops.
     let stopped = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ");
+    let until = Instant::now() + Duration::from_secs(60);
     while !stopped() {
+        assert!(Instant::now() < until, "it does not stop");
         std::thread::sleep(Duration::from_millis(5));
     }
     full.poll(&mut drop).unwrap();
     // SAFETY: our own child, which was not waited for.
     unsafe { libc::kill(pid, libc::SIGCONT) };
     while ended(pid).is_none() || full.alive() > 0 {
+        assert!(Instant::now() < until, "it does not end");
         std::thread::sleep(Duration::from_millis(1));
         full.poll(&mut drop).unwrap();
     }

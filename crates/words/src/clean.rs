@@ -53,12 +53,12 @@ pub fn clean_lines(text: &str) -> String {
     text.split('\n').map(harmless).collect::<Vec<_>>().join("\n")
 }
 
-/// A command line for one line of a terminal, where somebody may copy it: made safe, or quoted where that would make another command of it.
+/// A command line for one line of a terminal, where somebody may copy it: made safe, or quoted for `eval` where that would make another command of it.
 pub fn command(line: &str) -> String {
     let cleaned = clean(line);
     // Outside of quotes, several spaces are as good as one.
     let spaces = single_spaced(line) == cleaned && !line.contains(['\'', '"', '\\']);
-    if cleaned == line || spaces { cleaned } else { quoted(line) }
+    if cleaned == line || spaces { cleaned } else { format!("eval {}", quoted(line)) }
 }
 
 /// One word of a shell that stands for exactly this text, whatever is in it: `$'...'` of bash, ksh, zsh and POSIX.1-2024.
@@ -107,9 +107,9 @@ mod tests {
         assert_eq!(command("sleep  1 "), "sleep 1");
         assert_eq!(
             command("for i in 1 2\ndo echo 'a  b'\ndone"),
-            r"$'for i in 1 2\ndo echo \'a\040 b\'\ndone'"
+            r"eval $'for i in 1 2\ndo echo \'a\040 b\'\ndone'"
         );
-        assert_eq!(command("a\u{200b}\x1b[2J"), r"$'a\342\200\213\033[2J'");
+        assert_eq!(command("a\u{200b}\x1b[2J"), r"eval $'a\342\200\213\033[2J'");
         for text in ["a\u{200b}b\u{301}c", "  a\t\n b  ", "\u{a0}x"] {
             assert_eq!(clean(&quoted(text)), quoted(text), "it is not altered once more");
         }

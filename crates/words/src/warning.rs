@@ -238,8 +238,8 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         Caution::AutogroupSwitched { on } => {
             let (from, to) = if *on { ("off", "on") } else { ("on", "off") };
             (
-                format!("autogroup was switched from {from} to {to} during the measurement"),
-                "leave kernel.sched_autogroup_enabled alone while measuring: it decides who shares with whom",
+                format!("autogroup, which makes a session a scheduling group, went from {from} to {to} during the measurement"),
+                "leave kernel.sched_autogroup_enabled and the CPU shares of the cgroup alone while measuring: they decide who shares with whom",
             )
         }
         Caution::Throttled { times, quota_cpus } => {

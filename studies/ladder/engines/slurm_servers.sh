@@ -5,7 +5,6 @@ set -eu
     exit 1
 }
 cd "$LADDER_DIR"
-chmod 755 "$LADDER_DIR"
 mkdir spool state
 dd if=/dev/urandom of=key bs=128 count=1 2>/dev/null
 chmod 600 key

@@ -103,23 +103,21 @@ impl Fleet {
     /// Calls machines of one name by other names, of which there is one for every machine: hosts that were cloned share theirs. Where such a
     /// name is that of another machine, which a list may have made up, it is numbered: no two are ever taken for one.
     pub fn tell_apart(&mut self, others: &[String]) {
-        tell_apart(&mut self.machines.iter_mut().collect::<Vec<_>>(), others);
-    }
-}
-
-fn tell_apart(machines: &mut [&mut Machine], others: &[String]) {
-    let mut often: BTreeMap<&str, usize> = BTreeMap::new();
-    for machine in machines.iter() {
-        *often.entry(&machine.name).or_default() += 1;
-    }
-    let alone: BTreeSet<String> =
-        often.into_iter().filter(|(_, times)| *times == 1).map(|(name, _)| name.to_owned()).collect();
-    let mut taken = alone.clone();
-    for (machine, other) in machines.iter_mut().zip(others).filter(|(it, _)| !alone.contains(&it.name)) {
-        let numbered = (2..).map(|nth| format!("{other} ({nth})"));
-        let free = std::iter::once(other.clone()).chain(numbered).find(|name| !taken.contains(name));
-        machine.name = free.unwrap_or_default();
-        taken.insert(machine.name.clone());
+        let mut often: BTreeMap<&str, usize> = BTreeMap::new();
+        for machine in &self.machines {
+            *often.entry(&machine.name).or_default() += 1;
+        }
+        let alone: BTreeSet<String> =
+            often.into_iter().filter(|(_, times)| *times == 1).map(|(name, _)| name.to_owned()).collect();
+        let mut taken = alone.clone();
+        for (machine, other) in
+            self.machines.iter_mut().zip(others).filter(|(it, _)| !alone.contains(&it.name))
+        {
+            let numbered = (2..).map(|nth| format!("{other} ({nth})"));
+            let free = std::iter::once(other.clone()).chain(numbered).find(|name| !taken.contains(name));
+            machine.name = free.unwrap_or_default();
+            taken.insert(machine.name.clone());
+        }
     }
 }
 

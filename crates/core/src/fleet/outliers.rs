@@ -154,7 +154,8 @@ pub fn outliers(
         .filter_map(|(machine, found)| found.filter(|(_, p)| *p <= level).map(|(at, p)| (machine, at, p)))
         .collect();
     let left = RATE * named.len() as f64 / judged.len().max(1) as f64;
-    let varied = |pattern: &Pattern| Distances::of(rows, &residuals, pattern, group_of, tails);
+    let common = common(&residuals);
+    let varied = |pattern: &Pattern| Distances::of(rows, &residuals, &common, pattern, (group_of, tails));
     let overall = varied(&Pattern::Everything);
     // Made once: many machines may be off in the same rows.
     let mut of_pattern: BTreeMap<usize, Distances> = BTreeMap::new();
@@ -203,11 +204,11 @@ impl Distances {
     fn of(
         rows: &[Row],
         residuals: &[Vec<Option<f64>>],
+        common: &[bool],
         pattern: &Pattern,
-        group_of: &[usize],
-        tails: Option<Tails>,
+        (group_of, tails): (&[usize], Option<Tails>),
     ) -> Self {
-        let members = members(pattern, rows, residuals);
+        let members = members(pattern, rows, residuals, common);
         let each = (0..group_of.len()).map(|machine| {
             let told: Vec<f64> = members.iter().filter_map(|row| row[machine]).collect();
             // As where machines are judged: half of the rows speak for all.
@@ -281,8 +282,9 @@ fn groups_of(row: &[Option<f64>], group_of: &[usize]) -> usize {
 
 /// Asks every machine in every family and every row.
 fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Option<Tails>) -> Vec<Asked> {
-    let common = rows.iter().zip(scores).filter(|(_, scores)| is_common(scores)).map(|(row, _)| row);
-    let families = families(&common.collect::<Vec<_>>());
+    let common = common(scores);
+    let families =
+        families(&rows.iter().zip(&common).filter(|(_, it)| **it).map(|(row, _)| row).collect::<Vec<_>>());
     let of_families = families.len() as f64;
     // Of a row that nobody can be off in nothing is asked, so it takes no part of the error.
     let told = rows.iter().zip(scores).filter(|(_, scores)| scores.iter().any(Option::is_some));
@@ -294,7 +296,7 @@ fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Opt
         .chain(singles.into_iter().map(|it| (it, 0.5 / of_singles)));
     weighted
         .map(|(pattern, weight)| {
-            let members = members(&pattern, rows, scores);
+            let members = members(&pattern, rows, scores, &common);
             let means = means(&members, group_of.len());
             let told: Vec<f64> = means.iter().flatten().copied().collect();
             // Independent rows vary by this much in the mean; less is chance.
@@ -306,17 +308,26 @@ fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Opt
         .collect()
 }
 
-/// Whether half of the machines have this row. Those that a few have alone (of their further CPUs, say) are no part of a family: by them
-/// all others would lack most of it.
-fn is_common(row: &[Option<f64>]) -> bool {
-    2 * row.iter().flatten().count() >= row.len()
+/// For every row whether it is known of half of the machines of which any is. Those that a few have alone (of their further CPUs, say) are no
+/// part of a family: by them all others would lack most of it.
+fn common(known: &[Vec<Option<f64>>]) -> Vec<bool> {
+    let machines = known.first().map_or(0, Vec::len);
+    let judged = (0..machines).filter(|machine| known.iter().any(|row| row[*machine].is_some())).count();
+    known.iter().map(|row| 2 * row.iter().flatten().count() >= judged).collect()
 }
 
 /// What is known of the rows of a pattern.
-fn members<'a>(pattern: &Pattern, rows: &[Row], known: &'a [Vec<Option<f64>>]) -> Vec<&'a Vec<Option<f64>>> {
+fn members<'a>(
+    pattern: &Pattern,
+    rows: &[Row],
+    known: &'a [Vec<Option<f64>>],
+    common: &[bool],
+) -> Vec<&'a Vec<Option<f64>>> {
     let one = matches!(pattern, Pattern::Row { .. });
-    let each = rows.iter().zip(known).filter(|(row, known)| pattern.holds(row) && (one || is_common(known)));
-    each.map(|(_, known)| known).collect()
+    let each = rows.iter().zip(known).zip(common);
+    each.filter(|((row, _), common)| pattern.holds(row) && (one || **common))
+        .map(|((_, known), _)| known)
+        .collect()
 }
 
 /// With the tails of so many rows together.
@@ -573,6 +584,21 @@ mod tests {
         assert!(planted.is_off(&found.outliers[0].machine));
         assert_eq!(found.outliers[0].pattern, Pattern::Everything);
         assert!(found.distances.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn machines_that_cannot_be_judged_keep_nobody_from_being_judged() {
+        let planted = Planted { machines: 20, off: 1, by: 0.5, ..Planted::default() };
+        let fleet = fleet(&planted);
+        // Twelve of a kind of their own each, and the others are alike.
+        let sound = |at: &usize| !planted.is_off(&fleet.machines[*at].name);
+        let own: Vec<usize> = (0..20).filter(sound).take(12).collect();
+        let group_of: Vec<usize> =
+            (0..20).map(|at| own.iter().position(|it| *it == at).map_or(0, |nth| nth + 1)).collect();
+        let found = outliers(&fleet.machines, &fleet.rows, &fleet.costs, &group_of);
+        assert_eq!(found.outliers.len(), 1, "{:?}", found.outliers);
+        assert!(planted.is_off(&found.outliers[0].machine));
+        assert_eq!(found.distances.iter().flatten().count(), 8);
     }
 
     #[test]

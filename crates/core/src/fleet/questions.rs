@@ -1,11 +1,12 @@
 //! The comparisons that machines answered: the same two commands at the same load, whose copies come in the same way, are one question.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Machine;
 use super::effects::{Answer, EffectReport, OnMachine, Tally, effects};
-use super::{Machine, tell_apart};
 use crate::analysis::{Comparison, Level, alpha_per_interval};
 use crate::host::HostFacts;
 use crate::plan::Mode;
@@ -171,12 +172,17 @@ pub fn facts(before: &HostFacts) -> Facts {
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
     asked: Vec<(Question, Vec<OnMachine>)>,
+    /// How many records have come of a name.
+    came: HashMap<String, usize>,
 }
 
 impl Questions {
-    /// Adds the record of a machine.
+    /// Adds the record of a machine. Records of one name are told apart by numbers.
     pub fn add(&mut self, machine: &str, record: &Record) {
-        let machine = Machine { name: machine.to_owned(), facts: Arc::new(facts(&record.host.before)) };
+        let nth = self.came.entry(machine.to_owned()).or_default();
+        *nth += 1;
+        let name = if *nth > 1 { format!("{machine} ({nth})") } else { machine.to_owned() };
+        let machine = Machine { name, facts: Arc::new(facts(&record.host.before)) };
         for (question, answer, _) in answers(record) {
             let answer = OnMachine { machine: machine.clone(), answer };
             match self.asked.iter_mut().find(|(known, _)| *known == question) {
@@ -186,14 +192,10 @@ impl Questions {
         }
     }
 
-    /// What the machines say to each. Records of one name are told apart by numbers.
-    pub fn answered(self) -> Vec<Answered> {
-        let each = self.asked.into_iter();
-        each.map(|(question, mut answers)| {
-            let names: Vec<String> = answers.iter().map(|it| it.machine.name.clone()).collect();
-            tell_apart(&mut answers.iter_mut().map(|it| &mut it.machine).collect::<Vec<_>>(), &names);
-            Answered { question, report: effects(&answers) }
-        })
-        .collect()
+    /// What the machines say to each.
+    pub fn answered(&self) -> Vec<Answered> {
+        let each = self.asked.iter();
+        each.map(|(question, answers)| Answered { question: question.clone(), report: effects(answers) })
+            .collect()
     }
 }

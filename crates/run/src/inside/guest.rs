@@ -51,6 +51,11 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Whether a program of this machine starts the worker, so that it runs as whoever starts that.
+    pub fn starts_here(&self) -> bool {
+        ["gvisor", "qemu-user", "command"].contains(&self.kind.word)
+    }
+
     /// Opens the place.
     pub fn open(&self, options: &Options) -> Result<Guest, Failure> {
         (self.kind.open)(self, options)

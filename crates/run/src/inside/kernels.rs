@@ -219,9 +219,9 @@ impl Apt {
 
     /// What is got from the lists that there are, else from fresh ones: a package that was superseded has left the mirror.
     fn or_updated<T>(&self, get: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
-        get().or_else(|_| {
-            self.run("apt-get", &["-qq", "update"], &self.work)?;
-            get()
+        get().or_else(|first| match self.run("apt-get", &["-qq", "update"], &self.work) {
+            Ok(_) => get(),
+            Err(_) => Err(first),
         })
     }
 

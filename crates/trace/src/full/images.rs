@@ -16,6 +16,8 @@ pub(crate) struct CodeFile {
     pub(crate) path: PathBuf,
     /// Where it can be read; `None`: nowhere, or that is not known. By its path there may be another one here: in a container, or made since.
     pub(crate) here: Option<PathBuf>,
+    /// Which of the files that have been there: a program that was built anew has other functions.
+    pub(crate) identity: Identity,
 }
 
 /// Which file a mapping is of: device (major and minor number) and inode, as the kernel keeps them.
@@ -52,8 +54,8 @@ struct Image {
 pub(crate) struct Images {
     processes: HashMap<Pid, Vec<Image>>,
     files: HashMap<(PathBuf, Identity), Rc<CodeFile>>,
-    /// What is the root directory for processes that have another one, by device and inode.
-    roots: HashMap<(u64, u64), fs::File>,
+    /// What is the root directory for processes that have another one, by device and inode, and by what is mounted below it.
+    roots: HashMap<(u64, u64, u64), fs::File>,
     ended: Vec<Pid>,
 }
 
@@ -157,7 +159,7 @@ impl Images {
             return Rc::clone(known);
         }
         let here = if is_file(&key.0) { self.here(process, &key.0, identity) } else { None };
-        let file = Rc::new(CodeFile { path: key.0.clone(), here });
+        let file = Rc::new(CodeFile { path: key.0.clone(), here, identity });
         self.files.insert(key, Rc::clone(&file));
         file
     }
@@ -174,18 +176,23 @@ impl Images {
         let below = path.strip_prefix("/").ok()?;
         match fs::metadata(root.join(below)) {
             Ok(theirs) if ours.as_ref().map(numbers) == Some(numbers(&theirs)) => Some(path.to_owned()),
-            Ok(_) => Some(self.root(&root)?.join(below)),
+            Ok(_) => {
+                let mounts = PathBuf::from(format!("/proc/{process}/ns/mnt"));
+                Some(self.root(&root, &mounts)?.join(below))
+            }
             // It is gone. Where stat(2) tells other numbers than a mapping has, nothing speaks against our file.
             Err(_) => ours.filter(|it| told_otherwise(path, it.ino() == inode)).map(|_| path.to_owned()),
         }
     }
 
     /// The root directory of a process, by a name that it keeps when that has ended.
-    fn root(&mut self, root: &Path) -> Option<PathBuf> {
+    fn root(&mut self, root: &Path, mounts: &Path) -> Option<PathBuf> {
         let root =
             fs::File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(root).ok()?;
         let facts = root.metadata().ok()?;
-        let kept = self.roots.entry((facts.dev(), facts.ino())).or_insert(root);
+        // The same directory is another root where other things are mounted: mount_namespaces(7).
+        let mounts = fs::metadata(mounts).ok()?.ino();
+        let kept = self.roots.entry((facts.dev(), facts.ino(), mounts)).or_insert(root);
         Some(PathBuf::from(format!("/proc/self/fd/{}", kept.as_raw_fd())))
     }
 }

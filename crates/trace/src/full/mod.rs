@@ -376,6 +376,8 @@ impl Full {
             if std::mem::take(&mut self.anew) {
                 // What the machine did between two traces is part of neither.
                 self.consume()?;
+                self.watch.lost = Lost::default();
+                self.watch.untold();
                 self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
                 self.loaded.note_running();
             }

@@ -181,7 +181,7 @@ mod tests {
             std::fs::write(&part, bytes).unwrap();
             std::fs::rename(&part, &built).unwrap();
             symbols.begin_anew();
-            let file = CodeFile { path: built.clone(), here: Some(built.clone()) };
+            let file = CodeFile { path: built.clone(), here: Some(built.clone()), identity: ((0, 0), 0) };
             symbols.symbol(&Place::File(Rc::new(file), 0x2a0))
         };
         assert_eq!(named(&first).as_deref(), Some("leaf"));

@@ -165,8 +165,14 @@ impl Seized {
         let until = now_ns() + POLL_NS;
         // The signals are taken once nothing is left to serve, and then it is looked again. Out of time they stay, so that whoever
         // waits for them is back at once.
-        while self.serve_all(until) && drain(&self.children) {}
-        self.adopt_orphans();
+        let mut whole = self.serve_all(until);
+        while whole && drain(&self.children) {
+            whole = self.serve_all(until);
+        }
+        // Out of time, what a living parent has to tell of them may not be taken in yet.
+        if whole {
+            self.adopt_orphans();
+        }
         self.hand_on(sink);
         Ok(())
     }
@@ -178,18 +184,26 @@ impl Seized {
             self.serve(news);
             served += 1;
             // One that stops again and again hides the older ones.
-            if served % (1 + self.tasks.len() / 8) == 0 {
-                for task in self.tasks.keys().copied().collect::<Vec<_>>() {
-                    if let Ok(Some(news)) = next(Some(task)) {
-                        self.serve(news);
-                    }
-                }
+            if served % (8 + self.tasks.len()) == 0 {
+                self.serve_each(until);
             }
             if now_ns() >= until {
                 return false;
             }
         }
         true
+    }
+
+    /// Serves every task that is stopped once, until it is late.
+    fn serve_each(&mut self, until: u64) {
+        for task in self.tasks.keys().copied().collect::<Vec<_>>() {
+            if let Ok(Some(news)) = next(Some(task)) {
+                self.serve(news);
+                if now_ns() >= until {
+                    return;
+                }
+            }
+        }
     }
 
     fn serve(&mut self, news: News) {
@@ -578,10 +592,12 @@ mod tests {
     use std::process::Command;
 
     use super::super::possible;
+    use super::super::waiting::alone;
     use super::*;
 
     #[test]
     fn who_was_made_while_others_were_taken_up_is_looked_for_again() {
+        let _alone = alone();
         if possible().is_err() {
             return;
         }

@@ -104,6 +104,13 @@ pub(super) fn release(tasks: impl IntoIterator<Item = Tid>) {
     }
 }
 
+/// Stops come for the whole process, and only the thread that seized a task can let it go: one test at a time has tasks.
+#[cfg(test)]
+pub(super) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
@@ -139,6 +146,7 @@ mod tests {
 
     #[test]
     fn who_is_let_go_gets_the_signal_that_it_was_stopped_at() {
+        let _alone = alone();
         if possible().is_err() {
             return;
         }
@@ -151,6 +159,7 @@ mod tests {
 
     #[test]
     fn who_is_let_go_in_a_fork_takes_the_child_along() {
+        let _alone = alone();
         if possible().is_err() {
             return;
         }

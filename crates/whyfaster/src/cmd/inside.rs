@@ -38,9 +38,10 @@ pub(super) fn measured(
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
     select(probes, &wanted(vec![0], Unit::Nanoseconds))?;
     let guest = asked.open(&options(&args.inside))?;
-    if let Some(user) = HostSeed::here().user(false).ok().filter(|user| user.because == Because::Sudo) {
+    let caller = HostSeed::here().user(false).ok().filter(|user| user.because == Because::Sudo);
+    if let Some(user) = caller.filter(|_| asked.starts_here()) {
         let name = user.name.as_deref().unwrap_or("the user");
-        say(&format!("note: the worker runs as root there, and not as {name}, who called sudo"));
+        say(&format!("note: the worker is started as root, and not as {name}, who called sudo"));
     }
     let Some(cpus) = cpus(&guest, interrupts)? else { return Ok(None) };
     let selection = select(probes, &wanted(cpus, guest.unit))?;

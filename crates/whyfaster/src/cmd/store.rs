@@ -48,7 +48,8 @@ fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
         say(&format!("left out '{}': {why}", file.display()));
     }
     if let Some(failure) = failed {
-        let message = format!("{}; {} were added", failure.message, added.new);
+        let message =
+            format!("{}; {} added", failure.message, count(added.new as u64, "record was", "records were"));
         return Err(Failure { message, ..failure }.into());
     }
     let mut there = match added.there {

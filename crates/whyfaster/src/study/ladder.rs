@@ -2,12 +2,14 @@
 //! it needs beside it: to add one is to add its files. `studies/ladder/README.md` says what each of its commands has to do.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use whyfaster_core::claims::Claim;
+use whyfaster_core::plan::{Because, User};
 
 use super::needs::is_on;
 
@@ -167,13 +169,13 @@ impl Engine {
         Ok(Self { name: name.to_owned(), ..engine })
     }
 
-    /// What it needs and what is not there, on this search path and with this environment.
-    pub fn look(&self, path: &OsStr, environment: &[(String, OsString)]) -> Found<'_> {
+    /// What it needs and what is not there for this user, on this search path and with this environment.
+    pub fn look(&self, path: &OsStr, environment: &[(String, OsString)], user: &User) -> Found<'_> {
         let modules: Vec<&str> = self.needs.iter().filter_map(|need| need.module.as_deref()).collect();
-        let python = python_with(&modules, environment);
+        let python = python_with(&modules, environment, user);
         let there = |need: &Wants| match (&need.program, &need.module) {
             (Some(program), _) => is_on(path, program),
-            (None, Some(module)) => python.is_some() || python_with(&[module], environment).is_some(),
+            (None, Some(module)) => python.is_some() || python_with(&[module], environment, user).is_some(),
             (None, None) => true,
         };
         let missing = self.needs.iter().filter(|need| !there(need)).collect();
@@ -222,13 +224,17 @@ impl Wants {
 const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
 /// The first interpreter of Python that can import these modules.
-fn python_with(modules: &[&str], environment: &[(String, OsString)]) -> Option<PathBuf> {
-    // A module that is found may be another version's: only its import tells.
-    let look = "import importlib as i, sys; [i.import_module(m) for m in sys.argv[1:]]";
+fn python_with(modules: &[&str], environment: &[(String, OsString)], user: &User) -> Option<PathBuf> {
+    // A module that is found may be another version's: only its import tells. That runs it: never one that lies where we happen to be, and as
+    // the user who would run the engine.
+    let look = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [i.import_module(m) for m in sys.argv[1:]]";
     let imports = |python: &&&str| {
         let mut command = Command::new(python);
         command.args(["-c", look]).args(modules).envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if user.because == Because::Sudo {
+            command.uid(user.uid).gid(user.gid);
+        }
         command.status().is_ok_and(|status| status.success())
     };
     PYTHONS.iter().find(imports).map(PathBuf::from)

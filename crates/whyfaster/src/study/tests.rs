@@ -7,6 +7,7 @@ use std::process::Command as Process;
 
 use sha2::{Digest, Sha256};
 use whyfaster_core::claims::{Rule, Share};
+use whyfaster_core::plan::{Because, User};
 use whyfaster_core::price::sample::row_id;
 use whyfaster_run::probe::select::{Wanted, select};
 use whyfaster_store::worker::rows::variant;
@@ -283,6 +284,7 @@ fn a_module_that_cannot_be_imported_is_missing() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let environment = [("PYTHONPATH".to_owned(), directory.path().into())];
     let dask = find("ladder").unwrap().engines().unwrap().into_iter().find(|it| it.name == "dask").unwrap();
-    let found = dask.look(&path, &environment);
+    let user = User { uid: 0, gid: 0, groups: Vec::new(), name: None, because: Because::Own };
+    let found = dask.look(&path, &environment, &user);
     assert!(found.python.is_none() && found.missing.len() == 1, "{found:?}");
 }

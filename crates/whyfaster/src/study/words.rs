@@ -45,7 +45,10 @@ pub fn not_compared<S: Serializer>(missing: &Option<NotCompared>, serializer: S)
 
 /// What an engine needs and this machine lacks, and what brings it.
 pub fn lacks(missing: &[&Wants], apt: bool) -> String {
-    let one = |need: &&Wants| format!("{} is not installed ({})", need.name(), need.package(apt));
+    let one = |need: &&Wants| {
+        let lacks = if need.module.is_some() { "cannot be imported" } else { "is not installed" };
+        format!("{} {lacks} ({})", need.name(), need.package(apt))
+    };
     let all = missing.iter().map(one).collect::<Vec<_>>().join(", ");
     let fetched = missing.iter().all(|need| need.fetched_as(apt).is_some());
     if fetched { format!("{all}; --install fetches it") } else { all }

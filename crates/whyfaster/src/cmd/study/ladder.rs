@@ -8,6 +8,7 @@ use std::time::Instant;
 use whyfaster_core::bounds::capacity_on;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::Loads;
+use whyfaster_core::plan::User;
 use whyfaster_core::price::handing::{self, Handing};
 use whyfaster_core::price::{Price, PriceList};
 use whyfaster_core::status::Status;
@@ -42,19 +43,19 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let engines = chosen(study.engines()?, &args.engines, &ladder.reference)?;
     let fetched = install::Fetched::within(cache::directory());
+    let user = here.user(args.user.as_root)?;
     if args.install {
         let script = study.engine_files().find(|(name, _)| *name == install::SCRIPT);
-        install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines)?;
+        install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines, &user)?;
     }
     let size = size(ladder, args)?;
     let cpus = capacity_on(None, &facts(&Root::real()));
-    let user = here.user(args.user.as_root)?;
     let interrupts = Interrupts::take_over()?;
     let hands = Hands::make(study.engine_files(), workers(cpus), Some(&user))?;
     let mut wanted = Wanted::new(ladder, &size, cpus);
     let time = Time { began: Instant::now(), most_s: args.max_time };
     for engine in &engines {
-        if wanted.start(engine, &fetched, &hands, time, &interrupts) == Ended::Interrupted {
+        if wanted.start(engine, &fetched, &user, &hands, time, &interrupts) == Ended::Interrupted {
             return Ok(Exit::Interrupted);
         }
     }
@@ -148,9 +149,9 @@ struct Lack {
 }
 
 /// An engine as it is started here, or what it lacks.
-fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
+fn ready(engine: &Engine, fetched: &install::Fetched, user: &User) -> Result<Start, Lack> {
     let (path, environment) = (fetched.search_path(), fetched.environment());
-    let Found { python, missing } = engine.look(&path, &environment);
+    let Found { python, missing } = engine.look(&path, &environment, user);
     if !missing.is_empty() {
         let apt = has_apt(&path);
         let packages: Vec<String> = missing.iter().map(|need| need.package(apt)).collect();
@@ -243,6 +244,7 @@ impl<'a> Wanted<'a> {
         &mut self,
         engine: &Engine,
         fetched: &install::Fetched,
+        user: &User,
         hands: &Hands,
         time: Time,
         interrupts: &Interrupts,
@@ -251,7 +253,7 @@ impl<'a> Wanted<'a> {
             self.lacks(engine, Vec::new(), words::NO_TIME_LEFT.to_owned());
             return Ended::Whole;
         }
-        match ready(engine, fetched).map(|start| hands.start(&start, interrupts)) {
+        match ready(engine, fetched, user).map(|start| hands.start(&start, interrupts)) {
             Ok(None) => return Ended::Interrupted,
             Ok(Some(Ok(pace))) => self.take(engine, pace),
             Ok(Some(Err(why))) => self.lacks(engine, Vec::new(), why),
