@@ -174,6 +174,14 @@ fn calls_for_which_no_counter_is_left_are_lost_and_the_counters_come_back() {
     assert_eq!(table(&one), table(&other));
 }
 
+fn wait_for(what: &str, mut it: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !it() {
+        assert!(Instant::now() < until, "not within a minute: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Of the process that asks, neither the beginning nor thus its life is known: it seems to be over when its thread is.
 #[test]
 fn calls_of_a_process_that_seemed_to_be_over_are_counted_and_told_as_lost() {
@@ -222,19 +230,14 @@ fn calls_of_a_process_that_seemed_to_be_over_are_counted_and_told_as_lost() {
     held.release();
     // Nobody reads until it stops.
     let stopped = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ");
-    let until = Instant::now() + Duration::from_secs(60);
-    while !stopped() {
-        assert!(Instant::now() < until, "it does not stop");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("it has stopped", stopped);
     full.poll(&mut drop).unwrap();
     // SAFETY: our own child, which was not waited for.
     unsafe { libc::kill(pid, libc::SIGCONT) };
-    while ended(pid).is_none() || full.alive() > 0 {
-        assert!(Instant::now() < until, "it does not end");
-        std::thread::sleep(Duration::from_millis(1));
+    wait_for("it has ended", || {
         full.poll(&mut drop).unwrap();
-    }
+        ended(pid).is_some() && full.alive() == 0
+    });
     let counts = full.finish(&mut drop).unwrap();
     let asked = counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_getppid);
     let asked: Vec<_> = asked.map(|c| (c.by.process, c.entered)).collect();
