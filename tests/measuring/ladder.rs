@@ -39,7 +39,7 @@ fn every_prepared_engine_hands_out_tasks() {
     let _alone = alone();
     let place = Sandbox::new();
     let engines = format!("--engines={}", prepared.join(","));
-    let ran = ladder(&place, &[&engines, "--load=1,4", "--max-time=45s", "--record=r.json", "-v"]);
+    let ran = ladder(&place, &[&engines, "--load=1,4", "--max-time=36s", "--record=r.json", "-v"]);
     ran.expect(0, &[]);
     place.assert_clean();
     let record = place.record("r.json");
