@@ -39,12 +39,9 @@ fn flip_on_a_unicode_terminal_of_120_columns() {
     insta::assert_snapshot!(shown(&flip(), 120, true));
 }
 
-#[test]
-fn no_flip() {
-    let mut record = record(&[("old", "old"), ("new", "new")], Loads::Auto);
-    level(&mut record, 1, &[row(0.4, 0.4, None), row(0.3, 0.3, Some((0.75, Verdict::Faster)))]);
-    level(&mut record, 1000, &[row(210.0, 0.41, None), row(161.0, 0.31, Some((0.767, Verdict::Faster)))]);
-    record.analysis.crossovers.push(Crossover {
+/// Bounds that do not cross, and these verdicts.
+fn without_flip(ranges: Vec<VerdictRange>) -> Crossover {
+    Crossover {
         alternative: "new".to_owned(),
         baseline: "old".to_owned(),
         predicted_load: None,
@@ -53,8 +50,20 @@ fn no_flip() {
         not_predicted: Some(NotPredicted::BoundsDoNotCross),
         measured_from: None,
         measured_to: None,
-        ranges: vec![VerdictRange { from: 1, to: 1000, verdict: Verdict::Faster }],
-    });
+        ranges,
+    }
+}
+
+#[test]
+fn no_flip() {
+    let mut record = record(&[("old", "old"), ("new", "new")], Loads::Auto);
+    level(&mut record, 1, &[row(0.4, 0.4, None), row(0.3, 0.3, Some((0.75, Verdict::Faster)))]);
+    level(&mut record, 1000, &[row(210.0, 0.41, None), row(161.0, 0.31, Some((0.767, Verdict::Faster)))]);
+    record.analysis.crossovers.push(without_flip(vec![VerdictRange {
+        from: 1,
+        to: 1000,
+        verdict: Verdict::Faster,
+    }]));
     insta::assert_snapshot!(shown(&record, 80, true));
 }
 
@@ -65,17 +74,10 @@ fn a_level_that_is_undecided_is_not_said_to_be_without_a_flip() {
     level(&mut record, 1, &[row(0.4, 0.4, None), new(0.75, Verdict::Faster)]);
     level(&mut record, 8, &[row(0.4, 0.4, None), new(1.01, Verdict::Undecided)]);
     let range = |load, verdict| VerdictRange { from: load, to: load, verdict };
-    record.analysis.crossovers.push(Crossover {
-        alternative: "new".to_owned(),
-        baseline: "old".to_owned(),
-        predicted_load: None,
-        predicted_low: None,
-        predicted_high: None,
-        not_predicted: Some(NotPredicted::BoundsDoNotCross),
-        measured_from: None,
-        measured_to: None,
-        ranges: vec![range(1, Verdict::Faster), range(8, Verdict::Undecided)],
-    });
+    record
+        .analysis
+        .crossovers
+        .push(without_flip(vec![range(1, Verdict::Faster), range(8, Verdict::Undecided)]));
     let text = shown(&record, 120, true);
     assert!(text.contains("measured: no flip seen; undecided at 8 copies"), "{text}");
 }
