@@ -12,7 +12,7 @@ fn every_node_is_measured_as_a_job_of_its_own_and_the_slow_one_is_named() {
     let place = &cluster.place;
     let prices = ["fleet", "prices", "slurm:p", "--to=runs", "--at-once=1", "--", "--quick", "getppid"];
     let ran = cluster.run(&prices);
-    ran.expect(0, &["n1: job 1", "n6: job 6", "6 of 6 machines gave a record"]);
+    ran.expect(0, &["n1: job 1_0", "n6: job 6_0", "6 of 6 machines gave a record"]);
     let report = place.run(&["fleet", "report", "runs", "--json"]).json();
     let outliers = list(&report["prices"]["outliers"]);
     // Whom chance and other work here make stand out a little comes behind.

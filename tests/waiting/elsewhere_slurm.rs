@@ -32,7 +32,7 @@ fn a_drained_node_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_k
     let running = cluster.start(&[&["fleet", "compare", "slurm:p:n1", "--to=again"], &long[..]].concat());
     place.wait_for_sleepers(1);
     place.write("go", "");
-    let job = cluster.say(&["squeue", "-h", "-o", "%A"]);
+    let job = cluster.say(&["squeue", "-h", "-o", "%i"]);
     cluster.say(&["scancel", job.trim()]);
     let ran = running.wait();
     ran.expect(
@@ -40,31 +40,46 @@ fn a_drained_node_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_k
         &[&format!("n1: job {}", job.trim()), "n1: once more, because", "1 of 1 machine gave a record"],
     );
     cluster.assert_clean();
-    // Two measure and one waits for a node.
+    // One is done, one measures, one waits for its node, and one for its turn: the last two are tasks of one array.
     fs::remove_file(place.path("go")).unwrap();
-    let holder =
-        cluster.command("srun", &["-w", "n3", "--exclusive", "sleep", "1000"]).stderr(Stdio::null()).spawn();
+    cluster.say(&["scontrol", "update", "nodename=n4", "state=resume"]);
+    let holder = cluster
+        .command("srun", &["-N2", "-w", "n3,n4", "--exclusive", "sleep", "1000"])
+        .stderr(Stdio::null())
+        .spawn();
     let mut holder = holder.unwrap();
-    eventually("a node is taken", || cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n");
+    eventually("nodes are taken", || cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n");
+    let elsewhere = format!("test \"$(hostname)\" = n1 || sleep {}", place.marker);
     for (signal, to) in [(Signal::INT, "--to=all"), (Signal::KILL, "--to=killed")] {
-        let all = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "slurm:p:n3", to];
-        let running = cluster.start(&[&all[..], &long].concat());
-        place.wait_for_sleepers(2);
-        eventually("one waits", || cluster.say(&["squeue", "-h", "-o", "%T"]).contains("PENDING"));
-        eventually("it says why", || place.said().contains("n3: waits: "));
+        let all = ["fleet", "compare", "slurm:p", "--at-once=2", to, "--", "--runs=3", "--why=no"];
+        let running = cluster.start(&[&all[..], &["--no-check-output", &elsewhere]].concat());
+        eventually("one waits for its turn", || waits_for_its_turn(&cluster));
+        eventually("it says why", || place.said().contains("n3: waits: Resources"));
+        place.wait_for_sleepers(1);
         kill(running.pid(), signal);
         let ran = running.wait();
         if signal == Signal::INT {
-            ran.expect(130, &["n1: interrupted", "n3: interrupted", "0 of 3 machines gave a record"]);
+            ran.expect(130, &["n2: interrupted", "n3: interrupted", "1 of 4 machines gave a record"]);
         }
         eventually("only the holder's job is left", || {
-            cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n" && place.sleepers().is_empty()
+            cluster.say(&["squeue", "-h", "-r", "-o", "%T"]) == "RUNNING\n" && place.sleepers().is_empty()
         });
     }
     holder.kill().unwrap();
     holder.wait().unwrap();
-    cluster.say(&["scancel", "-w", "n3"]);
+    cluster.say(&["scancel", "-w", "n3,n4"]);
     cluster.assert_clean();
+}
+
+/// Whether the first task of an array waits for its node, and the second of the same one for its turn.
+fn waits_for_its_turn(cluster: &Cluster) -> bool {
+    let queue = cluster.say(&["squeue", "-h", "-r", "-o", "%i %r"]);
+    let array = |task: &str, why: &str| {
+        let line = queue.lines().find(|line| line.ends_with(why))?;
+        line.split_once(task).map(|(array, _)| array.to_owned())
+    };
+    let first = array("_0 ", "Resources");
+    first.is_some() && first == array("_1 ", "JobHeldUser")
 }
 
 /// A node that Slurm has given, and whose daemon then does nothing.
@@ -107,7 +122,7 @@ fn ctrl_c_ends_an_engine_that_is_asked() {
             place.marker
         ),
     );
-    for client in ["srun", "squeue", "scancel"] {
+    for client in ["sbatch", "scontrol", "srun", "squeue", "scancel"] {
         place.script(client, "#!/bin/sh\nexit 1\n");
     }
     let mut command = place.whyfaster(&["compare", "--on=slurm:p:n1", "true"]);

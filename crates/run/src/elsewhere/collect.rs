@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Rlimit;
 use whyfaster_core::fleet::visit::{Tally, Trouble};
@@ -18,7 +17,7 @@ use whyfaster_words::exit::{Exit, Failure};
 use super::machine::Machine;
 use super::place;
 use super::shell::Hello;
-use super::visit::{Errand, visit};
+use super::visit::{Errand, is_stopped, visit};
 use crate::interrupts::Interrupts;
 use crate::launcher::raise_files_limit;
 
@@ -89,6 +88,9 @@ pub fn collect(
             "raise the limit of open files (ulimit -n)",
         )
     })?;
+    for job in machines.iter().filter(|it| it.out.is_none()).filter_map(|it| it.job.as_ref()) {
+        job.enlist(threads);
+    }
     let turns = Mutex::new((0..machines.len()).collect::<VecDeque<usize>>());
     let met = Mutex::new(met);
     let (send, receive) = channel();
@@ -151,7 +153,7 @@ fn one(
     let mut machine = machines[at].clone();
     let mut tries = if machine.queues { TRIES } else { 1 };
     loop {
-        if is_stopped(stop) {
+        if is_stopped(stop, Duration::ZERO) {
             return tell(News::Ended(at, Err(Trouble::Interrupted)));
         }
         tries -= 1;
@@ -174,7 +176,7 @@ fn as_it_is_now(machine: Machine, stop: BorrowedFd<'_>) -> Machine {
         // Nobody may wait any more.
         let _ = send.send(place::as_it_is_now(asked));
     });
-    while !is_stopped(stop) {
+    while !is_stopped(stop, Duration::ZERO) {
         match receive.recv_timeout(LOOK) {
             Ok(now) => return now,
             Err(RecvTimeoutError::Timeout) => {}
@@ -186,12 +188,11 @@ fn as_it_is_now(machine: Machine, stop: BorrowedFd<'_>) -> Machine {
 
 /// The next machine, unless all is to stop.
 fn next(turns: &Mutex<VecDeque<usize>>, stop: BorrowedFd<'_>) -> Option<usize> {
-    if is_stopped(stop) { None } else { turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
-}
-
-fn is_stopped(stop: BorrowedFd<'_>) -> bool {
-    let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN)];
-    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    if is_stopped(stop, Duration::ZERO) {
+        None
+    } else {
+        turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
 }
 
 fn tell(send: &Sender<News>, waker: &OwnedFd, news: News) {

@@ -44,12 +44,16 @@ pub struct Machine {
     pub(super) queues: bool,
     /// What the user should make work first, where it cannot be reached.
     pub first: String,
-    /// Asks that engine about our job, where the client that holds it neither says how it stands nor takes it back.
+    /// Its job with that engine, where the program that leads there can run only once the engine has given the machine.
     pub(super) job: Option<Arc<dyn Job>>,
 }
 
 /// A job of an engine.
 pub(super) trait Job: Send + Sync {
+    /// It will be requested in this run, which visits so many at once: what an engine takes together is asked for together.
+    fn enlist(&self, at_once: usize);
+    /// Asks for it; why that failed.
+    fn request(&self) -> Result<(), Vec<String>>;
     /// How it stands; `None` if the engine does not say.
     fn standing(&self) -> Option<Standing>;
     /// Ends it.
@@ -68,6 +72,8 @@ pub(super) enum Standing {
     Waits(String),
     /// The machine is the job's.
     Given,
+    /// The engine knows it no longer.
+    Gone,
 }
 
 impl Machine {

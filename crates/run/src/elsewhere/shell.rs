@@ -30,7 +30,7 @@ say() { echo "whyfaster-far: $2" >&2; exit "$1"; }
 gone() { test -z "$d" || rm -rf "$d" 2>/dev/null || { sleep 3; chmod -R u+rwX "$d" 2>/dev/null; rm -rf "$d"; }; }
 far() {
     d=
-    printf '@HELLO@\t%s\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "${WHYFASTER_JOB:-${SLURM_JOB_ID:-}}"
+    printf '@HELLO@\t%s\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "${WHYFASTER_JOB:-}"
     read -r size && test -n "$size" || exit 0
     umask 077
     d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-far-XXXXXX") || say @ROOM@ "no directory can be made in ${TMPDIR:-/tmp}"

@@ -3,6 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Rlimit;
 use whyfaster_core::fleet::visit::Trouble;
 
@@ -25,9 +26,12 @@ pub struct Patience {
 /// How long the far side may take to clear up.
 const FAREWELL: Duration = Duration::from_secs(15);
 
-/// When an engine is asked how the job stands: most machines are given at once, and a controller has more to do.
-const ASKS_FIRST: Duration = Duration::from_secs(3);
-const ASKS_AGAIN: Duration = Duration::from_secs(20);
+/// How often an engine is asked how the job stands, at first and in the long run: most machines are given at once.
+const SOON: Duration = Duration::from_millis(100);
+const LATER: Duration = Duration::from_secs(5);
+
+/// How long nothing is told of a job that waits.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// Exit statuses with which a verb has done its work: 0, and those of the gates.
 const DONE: [i32; 3] = [0, 3, 4];
@@ -60,37 +64,62 @@ pub(super) fn visit(
     if let Some(trouble) = &machine.out {
         return Err(trouble.clone());
     }
-    let link = Link::open(&(machine.way)(errand.patience.silence), files)
-        .map_err(|error| Trouble::Unreachable { said: vec![error.to_string()], status: None })?;
-    let mut visit = Visit {
-        link,
-        errand,
-        waits,
-        stop,
-        began: Instant::now(),
-        beat: Instant::now(),
-        measuring: false,
-        queued: machine.queues,
-        met: false,
-        job: machine.job.as_deref(),
-        asks: Instant::now() + ASKS_FIRST,
-        told: String::new(),
-    };
-    let ended = visit.all(claim);
-    let lost = visit.job.filter(|_| ended.is_err());
-    // A client that waits in a queue does not look whether its input has closed.
-    if let Some(job) = lost.filter(|_| !visit.met) {
-        job.cancel();
-    }
-    // Who hangs is not waited for: it ends what it runs once it finds its lifeline closed. And who has not been met has nothing to clear up,
-    // but for a client of ours that takes its own job back.
-    let hung = matches!(ended, Err(Trouble::Silent { .. }));
-    let takes_back = machine.queues && machine.job.is_none();
-    visit.link.end(if hung || !visit.met && !takes_back { Duration::ZERO } else { FAREWELL });
-    if let Some(job) = lost {
+    let job = machine.job.as_deref();
+    let given = job.map_or(Ok(()), |job| given(job, waits, stop));
+    let ended = given.and_then(|()| {
+        let link = Link::open(&(machine.way)(errand.patience.silence), files)
+            .map_err(|error| Trouble::Unreachable { said: vec![error.to_string()], status: None })?;
+        let queued = machine.queues && job.is_none();
+        let mut visit = Visit {
+            link,
+            errand,
+            waits,
+            stop,
+            began: Instant::now(),
+            beat: Instant::now(),
+            measuring: false,
+            queued,
+            met: false,
+        };
+        let ended = visit.all(claim);
+        // Who hangs is not waited for: it ends what it runs once it finds its lifeline closed. And who has not been met has nothing to clear up,
+        // but for a client of ours that takes its own job back.
+        let hung = matches!(ended, Err(Trouble::Silent { .. }));
+        visit.link.end(if hung || !visit.met && !queued { Duration::ZERO } else { FAREWELL });
+        ended
+    });
+    if let Some(job) = job.filter(|_| ended.is_err()) {
         job.cancel();
     }
     ended
+}
+
+/// Waits until the engine gives the machine, however long that is.
+fn given(job: &dyn Job, waits: Waits<'_>, stop: BorrowedFd<'_>) -> Result<(), Trouble> {
+    let lost = |said: Vec<String>| Trouble::Unreachable { said, status: None };
+    job.request().map_err(lost)?;
+    let (began, mut every, mut told) = (Instant::now(), SOON, String::new());
+    loop {
+        match job.standing() {
+            Some(Standing::Given) => return Ok(()),
+            Some(Standing::Gone) => return Err(lost(vec!["the job has left the queue".to_owned()])),
+            Some(Standing::Waits(why)) if why != told && began.elapsed() >= QUIET => {
+                waits(why.clone());
+                told = why;
+            }
+            Some(Standing::Waits(_)) | None => {}
+        }
+        if is_stopped(stop, every) {
+            return Err(Trouble::Interrupted);
+        }
+        every = (every * 2).min(LATER);
+    }
+}
+
+/// Waits so long; whether all is to stop.
+pub(super) fn is_stopped(stop: BorrowedFd<'_>, within: Duration) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN)];
+    poll(&mut fds, Timespec::try_from(within).ok().as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 struct Visit<'a> {
@@ -107,10 +136,6 @@ struct Visit<'a> {
     queued: bool,
     /// Its shell has said which machine it is.
     met: bool,
-    /// Its job, when the engine is asked about it next, and what was told of it last.
-    job: Option<&'a dyn Job>,
-    asks: Instant,
-    told: String,
 }
 
 impl Visit<'_> {
@@ -229,7 +254,8 @@ impl Visit<'_> {
         let Patience { silence, limit } = self.errand.patience;
         let now = Instant::now();
         if self.queued {
-            return self.wait_for_turn(now);
+            // However long that is: its client says when it has come.
+            return self.went(now + Duration::from_secs(3600));
         }
         if limit.is_some_and(|limit| now >= self.began + limit) {
             return Err(Trouble::TooLong { seconds: limit.unwrap_or_default().as_secs_f64() });
@@ -250,29 +276,6 @@ impl Visit<'_> {
             until = until.min(self.beat + every);
         }
         self.went(until)
-    }
-
-    /// Waits while the engine does not give the machine, however long that is. Once it has, silence means something.
-    fn wait_for_turn(&mut self, now: Instant) -> Result<(), Trouble> {
-        let Some(job) = self.job else {
-            return self.went(now + Duration::from_secs(3600));
-        };
-        if now < self.asks {
-            return self.went(self.asks);
-        }
-        self.asks = now + ASKS_AGAIN;
-        match job.standing() {
-            Some(Standing::Waits(why)) if why != self.told => {
-                (self.waits)(why.clone());
-                self.told = why;
-            }
-            Some(Standing::Given) => {
-                let now = Instant::now();
-                (self.queued, self.began, self.link.stirred) = (false, now, now);
-            }
-            Some(Standing::Waits(_)) | None => {}
-        }
-        Ok(())
     }
 
     fn went(&mut self, until: Instant) -> Result<(), Trouble> {

@@ -1,22 +1,17 @@
-//! `slurm:PARTITION`: nodes of a cluster whose engine is Slurm, one exclusive job a node.
+//! `slurm:PARTITION`: nodes of a cluster whose engine is Slurm, each held by one exclusive task of a job array.
 //!
-//! A job is an `srun` that holds a shell on the node, and not a batch script: its standard input is the lifeline, so that nothing runs on after
-//! whoever collects has gone, nothing has to lie on a disk that all nodes share, and each node is asked for by name and measured once. The
-//! clients of this machine are called; there is no library.
+//! The clients of this machine are called; there is no library.
 
-use std::env;
-use std::ffi::OsStr;
-use std::io;
-use std::process::{Command, Output, Stdio};
+mod array;
+
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::{Failure, say};
 
-use super::machine::{Job, Machine, PlaceKind, Standing, job_name};
-use super::said::said_within;
-use super::shell::SHELL;
+use self::array::{Array, OfNode, said};
+use super::machine::{Machine, PlaceKind};
 
 pub(super) static KIND: PlaceKind = PlaceKind {
     word: "slurm",
@@ -30,28 +25,8 @@ pub(super) static KIND: PlaceKind = PlaceKind {
     all: |behind| parts(behind).0.to_owned(),
 };
 
-/// How long a client of Slurm may take that is asked about all nodes, or about one job. Without its controller it tries for minutes, and an interrupt
-/// would wait for it.
+/// How long `sinfo` may take to tell all nodes.
 const NODES: Duration = Duration::from_secs(30);
-const JOB: Duration = Duration::from_secs(5);
-
-/// What of `SLURM_...` says which cluster is asked, and as whom (srun(1), "INPUT ENVIRONMENT VARIABLES"). The rest tells of the job in which we may run
-/// ourselves, or changes what is asked for: with it srun would make a step of that job, which has other nodes.
-const CLIENT: [&str; 13] = [
-    "CONF",
-    "CONF_SERVER",
-    "CLUSTERS",
-    "JWT",
-    "SACK_KEY",
-    "SACK_SOCKET",
-    "DEBUG",
-    "DEBUG_FLAGS",
-    "ACCOUNT",
-    "QOS",
-    "RESERVATION",
-    "TIMELIMIT",
-    "WCKEY",
-];
 
 /// A node as `sinfo` shows it.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,77 +63,15 @@ impl Node {
         ["idle", "planned", "mixed", "completing", "allocated"].iter().position(|it| *it == state)
     }
 
-    fn machine(&self, partition: &str) -> Machine {
-        let (part, name, cpus) = (partition.to_owned(), self.name.clone(), self.cpus.clone());
-        // By its name the job is found before its shell says which it is.
-        let job = Called(job_name());
-        let called = job.0.clone();
-        let machine = Machine::new(&self.name, format!("slurm:{partition}:{}", self.name), move |_| {
-            srun(&called, &part, &name, &cpus)
-        });
+    fn machine(&self, partition: &str, array: &Arc<Array>) -> Machine {
+        let task =
+            Arc::new(OfNode { array: array.clone(), node: self.name.clone(), cpus: self.cpus.clone() });
+        let held = task.clone();
+        let asked = format!("slurm:{partition}:{}", self.name);
+        let machine = Machine::new(&self.name, asked, move |_| held.shell());
         let trouble = || Trouble::Down { state: self.state.clone(), reason: self.reason.clone() };
         let first = format!("make 'srun -p {partition} -w {} true' work first", self.name);
-        Machine {
-            out: self.rank().is_none().then(trouble),
-            queues: true,
-            first,
-            job: Some(Arc::new(job)),
-            ..machine
-        }
-    }
-}
-
-/// The shell on the node. All of the node is the job's, and all its CPUs are the shell's. The environment here is not the node's.
-fn srun(job: &str, partition: &str, node: &str, cpus: &str) -> Command {
-    let mut command = Command::new("srun");
-    command.args(["-p", partition, "-w", node, "-c", cpus, "-N1", "-n1", "--exclusive", "--mem=0"]);
-    command.args(["--job-name", job, "--chdir=/", "--unbuffered", "--cpu-bind=none", "--mpi=none"]);
-    command.args(["--export=HOME,USER,LOGNAME,PATH,LANG", SHELL]);
-    for (name, _) in env::vars_os().filter(|(name, _)| is_of_a_job(name)) {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// Whether a variable would make it another request.
-fn is_of_a_job(name: &OsStr) -> bool {
-    let rest = name.to_str().and_then(|name| name.strip_prefix("SLURM_"));
-    rest.is_some_and(|rest| !CLIENT.contains(&rest))
-}
-
-/// The job of this name.
-struct Called(String);
-
-impl Job for Called {
-    fn standing(&self) -> Option<Standing> {
-        let said = said("squeue", &["-h", "-n", &self.0, "-o", "%T|%r"], JOB).ok()?.stdout;
-        standing_of(String::from_utf8_lossy(&said).lines().next()?)
-    }
-
-    fn cancel(&self) {
-        // It has ended by itself, or nobody can reach it.
-        let _ = said("scancel", &["--name", &self.0], JOB);
-    }
-}
-
-/// What a client says to these words.
-fn said(client: &str, words: &[&str], patience: Duration) -> io::Result<Output> {
-    let mut command = Command::new(client);
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    said_within(&mut command, patience)
-}
-
-/// From a line of `%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
-fn standing_of(line: &str) -> Option<Standing> {
-    let (state, reason) = line.split_once('|')?;
-    match (state.trim(), reason.trim()) {
-        ("PENDING", "None") => Some(Standing::Waits("it is queued".to_owned())),
-        ("PENDING", reason) => Some(Standing::Waits(reason.to_owned())),
-        // It has the node, which may have to be switched on first.
-        ("CONFIGURING", _) => Some(Standing::Waits("the node starts".to_owned())),
-        ("RUNNING", _) => Some(Standing::Given),
-        // It is about to end, and srun will say so.
-        _ => None,
+        Machine { out: self.rank().is_none().then(trouble), queues: true, first, job: Some(task), ..machine }
     }
 }
 
@@ -177,11 +90,12 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
         SAID.call_once(|| say(&format!("the partition '{partition}' {why}")));
     }
     let ranked = free_first(&nodes);
+    let array = Arc::new(Array::of(partition));
     if which == "all" {
-        return Ok(ranked.iter().map(|node| node.machine(partition)).collect());
+        return Ok(ranked.iter().map(|node| node.machine(partition, &array)).collect());
     }
     if let Some(node) = nodes.iter().find(|node| node.name == which) {
-        return Ok(vec![node.machine(partition)]);
+        return Ok(vec![node.machine(partition, &array)]);
     }
     let Ok(wanted) = which.parse::<usize>() else {
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
@@ -199,7 +113,7 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
         );
         return Err(Failure::usage(message, "'sinfo' says what the others are"));
     }
-    Ok(free[..wanted].iter().map(|node| node.machine(partition)).collect())
+    Ok(free[..wanted].iter().map(|node| node.machine(partition, &array)).collect())
 }
 
 /// So many are visited at once, and who waits for its node counts as one of them. Those that cannot be had come last.
@@ -216,8 +130,8 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
             "run it where the clients of Slurm are (Debian: slurm-client) and 'sinfo' works",
         )
     };
-    let words = ["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"];
-    let output = said("sinfo", &words, NODES).map_err(|error| failed(error.to_string()))?;
+    let words = ["sinfo", "-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"];
+    let output = said(&words, NODES).map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let nodes: Vec<Node> = text.lines().filter_map(Node::of).collect();
     if !output.status.success() || nodes.is_empty() {
@@ -230,26 +144,6 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_job_waits_for_a_reason_or_has_its_node() {
-        let waits = |why: &str| Some(Standing::Waits(why.to_owned()));
-        assert_eq!(standing_of("PENDING|Resources"), waits("Resources"));
-        assert_eq!(standing_of("PENDING|None"), waits("it is queued"));
-        assert_eq!(standing_of("CONFIGURING|None"), waits("the node starts"));
-        assert_eq!(standing_of("RUNNING|None"), Some(Standing::Given));
-        assert_eq!((standing_of("COMPLETING|None"), standing_of("")), (None, None));
-    }
-
-    #[test]
-    fn the_job_in_which_we_run_is_not_the_one_that_is_asked_for() {
-        for name in ["SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NNODES", "SLURM_HINT", "SLURM_WORKING_CLUSTER"] {
-            assert!(is_of_a_job(OsStr::new(name)), "{name}");
-        }
-        for name in ["SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_ACCOUNT", "PATH", "SRUN_CONTAINER"] {
-            assert!(!is_of_a_job(OsStr::new(name)), "{name}");
-        }
-    }
 
     #[test]
     fn who_is_down_is_out_and_who_is_free_comes_first() {
@@ -266,7 +160,7 @@ mod tests {
         assert_eq!(names, ["n4", "n3", "n1", "n2"]);
         let shared = |word: &str| Node::of(&format!("n1|idle|8|{word}|none")).unwrap().is_shared();
         assert!(shared("FORCE:4") && !shared("NO") && !shared("YES:4") && !shared("EXCLUSIVE"));
-        let drained = Node::of("n1|drained|8|NO|disk | fan").unwrap().machine("p");
+        let drained = Node::of("n1|drained|8|NO|disk | fan").unwrap().machine("p", &Arc::new(Array::of("p")));
         let Some(Trouble::Down { state, reason }) = drained.out else { panic!("it is not out") };
         assert_eq!(
             (state.as_str(), reason.as_str(), drained.asked.as_str()),
