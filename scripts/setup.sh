@@ -215,13 +215,13 @@ unpack() {
     rm -r "$debs"
 }
 
-# Engines from PyPI, where `study ladder --install` puts them too. Without them (no network, a Python that they do not know) their tests are skipped.
+# Engines from PyPI, where `study ladder --install` puts them too; jobs of Ray need what comes with its dashboard. Without them (no network, a Python that they do not know) their tests are skipped.
 python_engines() {
     local root=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/whyfaster/ladder
-    PYTHONPATH=$root/python python3 -c 'import ray, distributed' 2>/dev/null && return
+    PYTHONPATH=$root/python python3 -c 'import ray, aiohttp_cors, distributed' 2>/dev/null && return
     say "installing Ray $RAY_VERSION and Dask $DASK_VERSION from PyPI into $root (engines of study ladder)"
     quietly sh "$here/../studies/ladder/engines/install.sh" "$root" \
-        "pypi:ray==$RAY_VERSION" "pypi:dask[distributed]==$DASK_VERSION" ||
+        "pypi:ray[default]==$RAY_VERSION" "pypi:dask[distributed]==$DASK_VERSION" ||
         say 'pip could not install Ray and Dask; they are not measured, and their tests are skipped'
 }
 

@@ -100,12 +100,10 @@ def execute(socket, node, found, words):
     """A shell whose streams are the socket's channels: staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go"""
     host, boot, box = found["spec"]["hostname"], cluster / f"boot.{node}", cluster / f"tmp.{node}"
     box.mkdir(exist_ok=True)
-    # At that end of the line a pod would wait.
-    words = [words[0], words[1], words[2].replace("/tmp/.whyfaster", str(cluster / f"line.{node}"))]
-    mount = f"hostname {host} && mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\""
+    mount = f"hostname {host} && mount --bind {boot} /proc/sys/kernel/random/boot_id && {{ sh -c \"$0\" >&2 & }} && exec \"$@\""
     if (cluster / f"noexec.{node}").exists():
         mount = f"mount -t tmpfs -o noexec none {box} && {mount}"
-    words = ["unshare", "-m", "-u", "--propagation", "private", "sh", "-c", mount, "sh", *words]
+    words = ["unshare", "-m", "-u", "--propagation", "private", "sh", "-c", mount, found["spec"]["containers"][0]["command"][2], *words]
     pipe = subprocess.PIPE
     shell = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=os.environ | {"TMPDIR": str(box)})
 

@@ -4,6 +4,7 @@ kwok's, which listens at PORT. An image called `missing` cannot be pulled."""
 import datetime
 import json
 import os
+import pathlib
 import signal
 import ssl
 import subprocess
@@ -40,13 +41,14 @@ def container(pod, state):
     return {"name": spec["name"], "image": spec["image"], "imageID": "", "restartCount": 0, "ready": "running" in state, "state": state}
 
 
-def end(main):
-    """With the first process of a container all others go."""
+def end(main, pod):
+    """With the first process of a container all others go, and its file system."""
     try:
         os.killpg(main.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     main.wait()
+    pathlib.Path("/tmp", pod["metadata"]["labels"]["job-name"]).unlink(missing_ok=True)
 
 
 labels = {"kubernetes.io/os": "linux", "kubernetes.io/hostname": node, "pool": node[:1]}
@@ -66,18 +68,16 @@ while True:
         main = running.get(meta["uid"])
         if meta.get("deletionTimestamp"):
             if main:
-                end(main)
+                end(main, pod)
             call("DELETE", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}?gracePeriodSeconds=0")
         elif main is None and spec["containers"][0]["image"] == "missing":
             waiting = {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "missing"'}
             status_of(pod, {"phase": "Pending", "containerStatuses": [container(pod, {"waiting": waiting})]})
         elif main is None and pod["status"]["phase"] == "Pending":
-            # A pod of its own file system, whose first process has gone, has left nothing.
-            subprocess.run(["rm", "-f", "/tmp/.whyfaster"], check=True)
             running[meta["uid"]] = subprocess.Popen(spec["containers"][0]["command"], cwd="/", stdin=subprocess.DEVNULL, start_new_session=True)
             status_of(pod, {"phase": "Running", "startTime": now(), "containerStatuses": [container(pod, {"running": {"startedAt": now()}})]})
         elif main and main.poll() is not None and pod["status"]["phase"] == "Running":
-            end(main)
+            end(main, pod)
             ended = {"exitCode": main.returncode, "reason": "Completed" if main.returncode == 0 else "Error", "startedAt": now(), "finishedAt": now()}
             phase = "Succeeded" if main.returncode == 0 else "Failed"
             status_of(pod, {"phase": phase, "containerStatuses": [container(pod, {"terminated": ended})]})

@@ -33,10 +33,13 @@ pub(crate) fn modules() -> Option<PathBuf> {
     Some(cache.join("whyfaster/ladder/python")).filter(|it| it.is_dir())
 }
 
-/// Ray, as a module of Python.
+/// Ray, as a module of Python, with its API for jobs.
 pub(crate) fn ray() -> Need {
     let mut python = Command::new("python3");
-    python.args(["-c", "import ray"]).envs(modules().map(|it| ("PYTHONPATH", it))).stderr(Stdio::null());
+    python
+        .args(["-c", "import ray, aiohttp_cors"])
+        .envs(modules().map(|it| ("PYTHONPATH", it)))
+        .stderr(Stdio::null());
     provided(python.status().is_ok_and(|it| it.success()), "Ray")
 }
 

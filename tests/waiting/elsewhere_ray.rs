@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::support::engines::{Daemons, few_runs};
 use crate::support::needs::{Need, modules, mounts, needs, ray, root, tool};
@@ -34,20 +34,15 @@ impl Cluster {
         fs::create_dir(place.path("far")).unwrap();
         let mut cluster = Self { place, daemons: Daemons::new(), nodes: Vec::new() };
         let temporary = cluster.place.file("r");
-        cluster.start_node(
-            HEAD,
-            &format!("--head --port=6379 --include-dashboard=false --temp-dir={temporary}"),
-        );
+        cluster.start_node(HEAD, &format!("--head --port=6379 --temp-dir={temporary}"));
         cluster.start_node(OTHER, "--address=10.78.0.1:6379");
         let [head, other] = [0, 1].map(|at| cluster.nodes[at].to_string());
-        // Both wait for their ends of the cable.
-        eventually("a cable", || {
-            let words = [
-                "link", "add", "cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns",
-                &other,
-            ];
-            cluster.command("ip", &words).stderr(Stdio::null()).status().unwrap().success()
+        // Both wait for their ends of the cable. Before a node has a network of its own, the cable would end in this one.
+        eventually("the nodes' networks", || {
+            [HEAD, OTHER].iter().all(|it| cluster.place.path(&format!("network.{it}")).exists())
         });
+        let ends = ["cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns", &other];
+        assert!(cluster.command("ip", &[&["link", "add"], &ends[..]].concat()).status().unwrap().success());
         let list = "import ray; ray.init(address='10.78.0.1:6379', log_to_driver=False); print(sum(it['Alive'] for it in ray.nodes()))";
         eventually("two nodes", || {
             let output = cluster.inside("python3", &["-c", list]).output().unwrap();
@@ -61,9 +56,10 @@ impl Cluster {
         let boot = self.place.file(&format!("boot.{address}"));
         fs::write(&boot, format!("{}-{address}\n", self.place.marker)).unwrap();
         let line = format!(
-            "mount --bind {boot} /proc/sys/kernel/random/boot_id && ip link set lo up && \
+            "touch {} && mount --bind {boot} /proc/sys/kernel/random/boot_id && ip link set lo up && \
              until ip link set cable up 2>/dev/null; do sleep 0.02; done; ip address add {address}/24 dev cable && \
-             python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block; exec sleep infinity"
+             python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block; exec sleep infinity",
+            self.place.file(&format!("network.{address}"))
         );
         // With its first process ends whatever runs there.
         let apart = [
@@ -84,14 +80,16 @@ impl Cluster {
         self.nodes.push(self.daemons.start(&self.place, command));
     }
 
-    /// Ray's own process on the last node is told to end, as by whoever stops Ray there.
+    /// Ray is told to end on the last node, as by whoever stops it there.
     fn stop_last_node(&mut self) {
-        let child = |of: i32| {
+        let children = |of: i32| -> Vec<i32> {
             let children = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap();
-            children.trim().parse::<i32>().unwrap()
+            children.split_whitespace().map(|it| it.parse().unwrap()).collect()
         };
-        let shell = child(self.nodes.pop().unwrap() as i32);
-        kill(child(shell), Signal::TERM);
+        let is_raylet = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap() == "raylet\n";
+        let shell = children(self.nodes.pop().unwrap() as i32)[0];
+        let raylet = children(children(shell)[0]).into_iter().find(is_raylet);
+        kill(raylet.unwrap(), Signal::TERM);
     }
 
     fn command(&self, program: &str, words: &[&str]) -> Command {
@@ -115,6 +113,13 @@ impl Cluster {
         self.start(args).wait()
     }
 
+    /// The jobs that Ray lists, and how each stands.
+    fn jobs(&self) -> String {
+        let list = "from ray.job_submission import JobSubmissionClient as C; \
+                    print(*[(it.submission_id, it.status.value) for it in C('http://127.0.0.1:8265').list_jobs() if it.submission_id])";
+        String::from_utf8(self.inside("python3", &["-c", list]).output().unwrap().stdout).unwrap()
+    }
+
     /// No process and no file of a measurement is left.
     fn assert_clean(&self) {
         eventually("no process is left", || self.place.sleepers().is_empty());
@@ -125,7 +130,7 @@ impl Cluster {
 }
 
 #[test]
-fn nodes_are_measured_by_actors_and_nothing_stays() {
+fn nodes_are_held_by_jobs_and_nothing_stays() {
     // Ray begins with a dozen programs, which give up where the CPUs have too much else to do. After that it waits most of the time.
     let alone = alone();
     let mut cluster = needs!(Cluster::new());
@@ -146,10 +151,21 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
         .expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
     let long = format!("sleep {}", cluster.place.marker);
     let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
+    // Somebody ends the job; a later one is interrupted.
     let interrupted = cluster.start(&[&["fleet", "compare", &one, "--to=interrupted"], &asleep[..]].concat());
     cluster.place.wait_for_sleepers(1);
+    let stop = "import sys; from ray.job_submission import JobSubmissionClient as C; C('http://127.0.0.1:8265').stop_job(sys.argv[1])";
+    let jobs = cluster.jobs();
+    let running = jobs.split(") (").find(|it| it.contains("RUNNING")).unwrap();
+    let first = running.split('\'').nth(1).unwrap();
+    assert!(cluster.inside("python3", &["-c", stop, first]).status().unwrap().success());
+    eventually("it is asked for again", || cluster.place.said().contains("once more, because"));
+    cluster.place.wait_for_sleepers(1);
+    let jobs = cluster.jobs();
+    assert!(jobs.contains("'STOPPED'") && jobs.contains("'RUNNING'"), "{jobs}");
     kill(interrupted.pid(), Signal::INT);
     interrupted.wait().expect(130, &["10.78.0.2: interrupted"]);
+    eventually("the job ends with its shell", || cluster.jobs() == jobs.replace("RUNNING", "SUCCEEDED"));
     cluster.assert_clean();
     // Whoever comes second waits for the CPUs; a kill gives them back.
     let first = cluster.start(&[&["fleet", "compare", &one, "--to=first"], &asleep[..]].concat());
@@ -158,6 +174,11 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
     eventually("the other waits", || {
         cluster.place.said().contains("10.78.0.2: waits: not all of its 1 CPUs are free")
     });
+    let third = cluster.start(&[&["fleet", "compare", &one, "--to=third"], &few_runs("true")[..]].concat());
+    eventually("its job waits", || cluster.jobs().matches("PENDING").count() == 2);
+    kill(third.pid(), Signal::INT);
+    third.wait().expect(130, &["10.78.0.2: interrupted"]);
+    eventually("its job waits no more", || cluster.jobs().matches("PENDING").count() == 1);
     kill(first.pid(), Signal::KILL);
     first.wait();
     second.wait().expect(0, &["10.78.0.2: done"]);

@@ -22,6 +22,12 @@ pub fn hold(file: &File) -> io::Result<Held> {
     told(flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
+/// Gives it back, also for a process that is about to be another program and has the file open until then.
+pub fn release(file: &File) {
+    // At the latest it goes with the file.
+    let _ = flock(file, FlockOperation::Unlock);
+}
+
 fn told(locked: rustix::io::Result<()>) -> io::Result<Held> {
     match locked {
         Ok(()) => Ok(Held::Ours),

@@ -30,7 +30,7 @@ mod skip;
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
 pub use gather::{Below, Refused, files_below, gather};
 pub use head::MAX_BYTES;
-pub use hold::{Held, hold};
+pub use hold::{Held, hold, release};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, read_with_bytes, received};
 pub use scratch::Scratch;
 pub use stdout::{check_stdout, stdout_error, to_stdout};

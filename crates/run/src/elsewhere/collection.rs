@@ -219,6 +219,12 @@ impl Collection {
     }
 }
 
+impl Drop for Collection {
+    fn drop(&mut self) {
+        store::release(&self.journal);
+    }
+}
+
 impl Wanted {
     /// What is asked of these machines.
     pub fn new(words: Vec<String>, machines: Vec<(String, String)>) -> Self {

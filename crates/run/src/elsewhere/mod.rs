@@ -10,6 +10,7 @@ mod collect;
 mod collection;
 mod engine;
 pub mod far;
+mod hold;
 pub mod k8s;
 mod link;
 mod machine;

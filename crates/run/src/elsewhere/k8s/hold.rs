@@ -17,8 +17,9 @@ use super::asked::Asked;
 use super::cluster::Cluster;
 use super::facts::{Event, Node, Pod, Stand, Why};
 use super::fault::Fault;
-use super::job::{manifest, shell};
+use super::job::manifest;
 use crate::elsewhere::engine::Told;
+use crate::elsewhere::hold::attached;
 use crate::elsewhere::machine::job_name;
 use crate::interrupts::Interrupts;
 
@@ -228,7 +229,7 @@ fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<Why, Ended> {
 fn run(job: &Job<'_>, pod: &str, near: &Near) -> Result<i32, Ended> {
     let failed = |error: io::Error| Ended::Failed(error.to_string());
     let line = near.line.try_clone().map_err(failed)?;
-    let exec = job.cluster.exec(pod, &shell(&job.name), line)?;
+    let exec = job.cluster.exec(pod, &attached(&job.name, &job.name), line)?;
     loop {
         if near.interrupts.wait(&[exec.as_fd()], None).map_err(failed)?[0] {
             return Ok(job.cluster.end_of(exec)?);

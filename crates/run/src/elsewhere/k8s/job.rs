@@ -2,14 +2,14 @@
 //!
 //! A job and no bare pod, because only a job has a time after which Kubernetes takes away what has ended (`ttlSecondsAfterFinished`).
 //!
-//! The pod's own process waits at a named pipe whose other end whoever measures holds open: when that closes, or when nobody came, the pod ends
-//! and with it all that runs there. Nothing ticks meanwhile. The call `exec` gives the shell, and not `attach`: what an attached process
+//! The pod's own process waits for the shell that the call `exec` starts beside it (`hold.rs`). `exec`, and not `attach`: what an attached process
 //! writes goes into the node's logs besides, and its last words may be lost when the pod ends.
 
 use serde_json::{Value, json};
 
 use super::asked::{Asked, IMAGE};
 use super::facts::{LABEL, OURS, Part};
+use crate::elsewhere::hold;
 use crate::elsewhere::shell::SHELL;
 
 /// The container's name.
@@ -18,27 +18,11 @@ pub(super) const CONTAINER: &str = "whyfaster";
 /// Nobody, and its group, on every system.
 const NOBODY: u32 = 65534;
 
-/// How long the pod waits for somebody to come, in seconds.
-const COMES: u32 = 120;
-
 /// How long the job stays once it has ended, so that its reason can still be asked for, in seconds.
 const STAYS: u32 = 10;
 
 /// How long a job may wait and run in all, in seconds: if all else fails, this ends it.
 const AT_MOST: u64 = 24 * 3600;
-
-/// What the pod runs. A signal is the pod's end; it would be ignored by the first process of a container.
-fn keeper() -> String {
-    format!(
-        "trap 'exit 0' TERM INT; cd /tmp && mkfifo .whyfaster && {{ (sleep {COMES}; : >.whyfaster) & read -r line <.whyfaster; exit 0; }}"
-    )
-}
-
-/// The words for the call `exec`: a shell, while which the pipe is held open, by a process of its own so that nothing measured inherits it.
-pub(super) fn shell(job: &str) -> [String; 3] {
-    let line = format!("exec 9>/tmp/.whyfaster && WHYFASTER_JOB={job} {SHELL} 9>&-");
-    [SHELL.to_owned(), "-c".to_owned(), line]
-}
 
 /// The node's name as that of a host, which is what records call the machine they were measured on: the pod's own name is a new one in every run.
 /// It is a label of the DNS (RFC 1123), which a node's name consists of.
@@ -93,7 +77,7 @@ pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
                     "containers": [{
                         "name": CONTAINER,
                         "image": asked.image.as_deref().unwrap_or(IMAGE),
-                        "command": [SHELL, "-c", keeper()],
+                        "command": [SHELL, "-c", hold::job(name)],
                         "resources": { "requests": resources, "limits": resources },
                         "securityContext": security,
                         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],

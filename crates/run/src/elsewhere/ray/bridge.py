@@ -1,7 +1,9 @@
-"""Between whyfaster and Ray. Lists the nodes of a cluster, or holds one: an actor that takes all CPUs of the node runs a shell, and bytes go both
-ways between our streams and the shell's. The actor is the driver's and ends with it, and the shell ends when the actor does.
+"""Between whyfaster and Ray. Lists the nodes of a cluster, or holds one: a job that takes all CPUs of the node holds it for a shell, an actor runs
+that shell there, and bytes go both ways between our streams and the shell's. The actor is the driver's and ends with it, the shell ends when the
+actor does, and the job when the shell does.
 
-python3 -c THIS nodes|hold ADDRESS [NODE]
+python3 -c THIS nodes ADDRESS
+python3 -c THIS hold ADDRESS NODE JOB SCRIPT
 """
 
 import sys
@@ -12,7 +14,9 @@ sys.path[:] = [directory for directory in sys.path if directory]
 import json
 import os
 import select
+import shlex
 import threading
+import time
 
 # What Ray or whatever it imports prints is no part of the answer, and its warnings of one failed try after the other are none of the reason.
 OUT, ERRORS = os.fdopen(os.dup(1), "wb", buffering=0), os.dup(2)
@@ -25,6 +29,12 @@ NO_RAY, UNREACHED, NO_TOKEN = 3, 4, 5
 CHUNK = 1 << 20
 # An address at which nobody listens is tried for long.
 PATIENCE_S = 60
+# What the API for jobs may take to stop one, and how often it is asked about one that waits.
+STOPS_S, LOOKS_S = 10, 20
+# Ray lets no job wait for longer than RAY_JOB_START_TIMEOUT_SECONDS, a quarter of an hour (_check_start_timeout in its job_manager.py).
+TOO_LATE = "failed to start within"
+# Ray's own name for what only the head has.
+HEAD = "node:__internal_head__"
 
 
 def say(told):
@@ -47,30 +57,61 @@ except ImportError as error:
     end(NO_RAY, error)
 
 
+@ray.remote(num_cpus=0)
+def of_jobs(what, job, **words):
+    """Asks the API for jobs on the head: that is where it listens, often for nobody else, and where Ray was installed with it."""
+    from ray.dashboard.utils import get_address_for_submission_client
+    from ray.job_submission import JobStatus, JobSubmissionClient
+
+    client = JobSubmissionClient(get_address_for_submission_client(ray.get_runtime_context().gcs_address))
+    if what == "submit":
+        return client.submit_job(submission_id=job, **words)
+    if what == "look":
+        info = client.get_job_info(job)
+        return info.status.is_terminal(), info.message or ""
+    if what == "delete":
+        return client.delete_job(job)
+    if client.get_job_status(job) != JobStatus.PENDING:
+        return client.stop_job(job)
+    from ray.dashboard.modules.job.common import JOB_ACTOR_NAME_TEMPLATE, SUPERVISOR_ACTOR_RAY_NAMESPACE
+
+    # A job that waits would hear of its end by the API only once its turn has come (stop_job in Ray's job_manager.py).
+    return ray.kill(ray.get_actor(JOB_ACTOR_NAME_TEMPLATE.format(job_id=job), SUPERVISOR_ACTOR_RAY_NAMESPACE))
+
+
+@ray.remote(num_cpus=0, max_concurrency=3)
 class Shell:
-    """Runs in a worker of Ray, on the node."""
+    """Runs in a worker of Ray, on the node. The CPUs are the job's."""
 
-    def __init__(self):
+    def begin(self, job):
+        """Once the job has the node, which its pipe shows."""
+        import stat
         import subprocess
+        import time
 
-        job = ray.get_runtime_context().get_actor_id()
-        pipe = subprocess.PIPE
+        # As Ray was started there: to a worker it says how many threads to use.
+        with open("/proc/self/environ") as file:
+            environ = dict(entry.split("=", 1) for entry in file.read().split("\0") if "=" in entry)
+        pipe = os.path.join(environ.get("TMPDIR") or "/tmp", job)
+        while not os.path.exists(pipe):
+            time.sleep(0.1)
+        found = os.stat(pipe)
+        if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.geteuid():
+            raise RuntimeError(f"{pipe} is somebody else's")
+        self.line = os.open(pipe, os.O_WRONLY)
+        os.write(self.line, b"there\n")
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         # A worker of Ray that ends kills its children and its process group (RAY_kill_child_processes_on_worker_exit). The inner shell is neither: it
         # sees its input end, and has the time to clean up.
         self.shell = subprocess.Popen(
             ["/bin/sh", "-c", "/bin/sh; exit $?"],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
+            **streams,
             bufsize=0,
             cwd="/",
-            env=os.environ | {"WHYFASTER_JOB": job},
+            env=environ | {"WHYFASTER_JOB": job},
             start_new_session=True,
         )
-        self.open = [self.shell.stdout, self.shell.stderr]
-
-    def begun(self):
-        pass
+        self.open = {stream.fileno(): stream for stream in (self.shell.stdout, self.shell.stderr)}
 
     def write(self, data):
         """Gives it bytes, or closes its input."""
@@ -84,11 +125,19 @@ class Shell:
 
     def read(self):
         """Waits for bytes: those of its output, those of its errors, and its status once it has ended."""
-        found = {stream: b"" for stream in (self.shell.stdout, self.shell.stderr)}
-        for stream in select.select(self.open, [], [])[0] if self.open else []:
-            found[stream] = os.read(stream.fileno(), CHUNK)
+        found = {self.shell.stdout: b"", self.shell.stderr: b""}
+        look = select.poll()
+        for stream in self.open:
+            look.register(stream, select.POLLIN)
+        # Nothing is to happen there while the job is.
+        look.register(self.line, 0)
+        for fd, _ in look.poll() if self.open else []:
+            if fd == self.line:
+                raise RuntimeError("the job that held the node has ended")
+            stream = self.open[fd]
+            found[stream] = os.read(fd, CHUNK)
             if not found[stream]:
-                self.open.remove(stream)
+                del self.open[fd]
         return *found.values(), None if self.open else self.shell.wait()
 
 
@@ -117,9 +166,10 @@ def nodes():
     found = {}
     for node in ray.nodes():
         name = node.get("NodeName") or node["NodeManagerAddress"]
+        address = f"node:{node['NodeManagerAddress']}"
         if node["Alive"] or not found.get(name, {}).get("alive"):
             reason = node.get("DeathReasonMessage") or ""
-            found[name] = {"name": name, "alive": node["Alive"], "reason": reason, "id": node["NodeID"], "cpus": node["Resources"].get("CPU", 0)}
+            found[name] = {"name": name, "alive": node["Alive"], "reason": reason, "id": node["NodeID"], "address": address, "cpus": node["Resources"].get("CPU", 0)}
     return found
 
 
@@ -130,22 +180,66 @@ def left():
     return bool(look.poll(0))
 
 
-def hold(name):
+def head():
+    """The head, as a resource."""
+    for node in ray.nodes():
+        if node["Alive"] and HEAD in node["Resources"]:
+            return {HEAD: 0.001}
+    return {}
+
+
+def hold(name, job, script):
     node = nodes().get(name)
     if not node or not node["alive"]:
-        say({"out": {"kind": "down", "state": "dead" if node else "gone", "reason": node["reason"] if node else ""}})
-        return 1
-    pinned = NodeAffinitySchedulingStrategy(node_id=node["id"], soft=False)
-    actor = ray.remote(Shell).options(num_cpus=node["cpus"], max_concurrency=3, scheduling_strategy=pinned).remote()
-    begun, told = actor.begun.remote(), False
-    while not ray.wait([begun], timeout=1 if told else 3)[0]:
-        if left():
-            return 1
-        if not told:
-            told = True
-            say({"waits": f"not all of its {node['cpus']:g} CPUs are free"})
-    ray.get(begun)
-    say("given")
+        return out("dead" if node else "gone", node["reason"] if node else "")
+    jobs = of_jobs.options(resources=head())
+
+    def submit():
+        # It would be a script of bash, which hears of no signal while it reads.
+        words = {"entrypoint": f"exec /bin/sh -c {shlex.quote(script)}", "entrypoint_num_cpus": node["cpus"], "entrypoint_resources": {node["address"]: 0.001}}
+        ray.get(jobs.remote("submit", job, **words))
+
+    try:
+        submit()
+    except ray.exceptions.RayTaskError as error:
+        where = "out of reach of Ray's API for jobs, which comes with the dashboard of the head (pip install 'ray[default]')"
+        return out(where, str(error.cause or error).strip().splitlines()[-1])
+    status = None
+    try:
+        pinned = NodeAffinitySchedulingStrategy(node_id=node["id"], soft=False)
+        actor = Shell.options(scheduling_strategy=pinned).remote()
+        begun, told, looks = actor.begin.remote(job), False, time.monotonic() + LOOKS_S
+        while not ray.wait([begun], timeout=1 if told else 5)[0]:
+            if left():
+                return 1
+            if not told:
+                told = True
+                say({"waits": f"not all of its {node['cpus']:g} CPUs are free"})
+            if time.monotonic() > looks:
+                looks = time.monotonic() + LOOKS_S
+                over, why = ray.get(jobs.remote("look", job))
+                if over and TOO_LATE in why:
+                    ray.get(jobs.remote("delete", job))
+                    submit()
+                elif over:
+                    raise RuntimeError(f"the job: {why}")
+        ray.get(begun)
+        say("given")
+        status = shelled(actor)
+        return status
+    finally:
+        # One that had a shell has ended with it.
+        if status is None:
+            ray.wait([jobs.remote("stop", job)], timeout=STOPS_S)
+
+
+def out(state, reason):
+    say({"out": {"kind": "down", "state": state, "reason": reason}})
+    return 1
+
+
+def shelled(actor):
+    """Passes bytes both ways until the shell has ended; with which status."""
 
     def send():
         while data := os.read(0, CHUNK):
@@ -167,9 +261,10 @@ if sys.argv[1] == "nodes":
     OUT.write(json.dumps(list(nodes().values())).encode())
     end(0)
 try:
-    status = hold(sys.argv[3])
+    status = hold(*sys.argv[3:])
 except Exception as error:
-    end(1, error)
+    # What a worker raised says where, over many lines.
+    end(1, getattr(error, "cause", None) or error)
 # Ends the driver, and with it the actor.
 ray.shutdown()
 end(status)

@@ -1,8 +1,8 @@
-//! `ray:ADDRESS`: nodes of a Ray cluster, each held by one actor that takes all its CPUs.
+//! `ray:ADDRESS`: nodes of a Ray cluster, each held by a job that takes all its CPUs.
 //!
-//! The user's own Python with its Ray is called, which has to be of the cluster's version. Ray's API for jobs (`ray job submit`) has no standard
-//! input, and a job would run on after whoever collects has gone; an actor ends with the driver that made it. `bridge.py` is that driver: it passes
-//! bytes between its own streams and those of a shell that the actor runs.
+//! The user's own Python with its Ray is called, which has to be of the cluster's version. A job of Ray (`ray job submit`) has no standard input, so it only
+//! holds its node (`hold.rs`). The shell beside it is run by an actor, which ends with the driver that made it. `bridge.py` is that driver: it passes bytes
+//! between its own streams and those of the shell.
 
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
@@ -12,7 +12,8 @@ use serde::Deserialize;
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::Failure;
 
-use super::machine::{Machine, PlaceKind};
+use super::hold;
+use super::machine::{Machine, PlaceKind, job_name};
 use super::said::{last_line, said_within};
 
 const BRIDGE: &str = include_str!("bridge.py");
@@ -28,7 +29,7 @@ const NO_TOKEN: i32 = 5;
 pub(super) static KIND: PlaceKind = PlaceKind {
     word: "ray",
     form: "ADDRESS[/NODE]",
-    help: "nodes of a Ray cluster, each held by an actor that takes all its CPUs: all of them, or one",
+    help: "nodes of a Ray cluster, each held by a job that takes all its CPUs: all of them, or one",
     read: |behind| match behind.starts_with('-') || behind.contains(char::is_whitespace) {
         true => Err(format!("'{behind}' is no address")),
         false => Ok(()),
@@ -48,12 +49,14 @@ struct Node {
 
 impl Node {
     fn machine(&self, address: &str) -> Machine {
-        let words = [address.to_owned(), self.name.clone()];
-        let machine =
-            Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| bridge("hold", &words));
+        let (cluster, node) = (address.to_owned(), self.name.clone());
+        let machine = Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| {
+            let job = job_name();
+            bridge("hold", &[&cluster, &node, &job, &hold::job(&job)])
+        });
         let down =
             |state: &str, reason: &str| Trouble::Down { state: state.to_owned(), reason: reason.to_owned() };
-        // A head that is kept free of tasks often gives none. An actor that takes none would hold nothing.
+        // A head that is kept free of tasks often gives none. A job that takes none would hold nothing.
         let out = match (self.alive, self.cpus > 0.0) {
             (false, _) => Some(down("dead", &self.reason)),
             (true, false) => Some(down("without CPUs", "it was started with --num-cpus=0")),
@@ -64,7 +67,7 @@ impl Node {
     }
 }
 
-fn bridge(what: &str, words: &[String]) -> Command {
+fn bridge(what: &str, words: &[&str]) -> Command {
     let mut command = Command::new("python3");
     command.args(["-c", BRIDGE, what]).args(words);
     command
@@ -94,7 +97,7 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
 }
 
 fn nodes(address: &str) -> Result<Vec<Node>, Failure> {
-    let mut command = bridge("nodes", &[address.to_owned()]);
+    let mut command = bridge("nodes", &[address]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = said_within(&mut command, NODES).map_err(|error| match error.kind() {
         ErrorKind::TimedOut => Failure::unfit(

@@ -1,8 +1,7 @@
 //! The job array of a partition: one exclusive task a node.
 //!
-//! A task holds its node with a script that waits for a shell, which `srun` attaches to it as a step, and ends with that shell: the step's standard
-//! input is the lifeline, so that nothing runs on after whoever collects has gone. Slurm would give a task whichever node is free, and measure one
-//! twice and another never; so the array is submitted on hold, and a task is pinned to its node and released when the node's turn has come.
+//! A task only holds its node, for a shell that `srun` attaches to it as a step (`hold.rs`). Slurm would give a task whichever node is free, and
+//! measure one twice and another never; so the array is submitted on hold, and a task is pinned to its node and released when the node's turn has come.
 
 use std::collections::{HashMap, VecDeque};
 use std::env;
@@ -13,6 +12,7 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::hold;
 use super::super::machine::{Job, Standing, job_name};
 use super::super::said::{last_line, said_within};
 use super::super::shell::SHELL;
@@ -35,34 +35,8 @@ const CLUSTER: [&str; 8] =
     ["CONF", "CONF_SERVER", "CLUSTERS", "JWT", "SACK_KEY", "SACK_SOCKET", "DEBUG", "DEBUG_FLAGS"];
 const REQUEST: [&str; 5] = ["ACCOUNT", "QOS", "RESERVATION", "TIMELIMIT", "WCKEY"];
 
-/// Holds the node for the shell that writes a line into its pipe, until that shell closes it. If none comes, whoever collects has gone.
-const HOLD: &str = r#"
-f=${TMPDIR:-/tmp}/whyfaster-job-$SLURM_JOB_ID
-mkfifo -m 600 "$f" || exit 1
-trap 'rm -f "$f"' EXIT
-trap 'exit 1' HUP INT TERM
-sleep 60 >"$f" &
-exec 3<"$f"
-read -r there <&3
-kill $! 2>/dev/null
-rm -f "$f"
-test -n "$there" && cat <&3
-exit 0
-"#;
-
-/// The shell of the step. What runs in it does not get the pipe: only its end is waited for.
-const ATTACH: &str = r#"
-f=${TMPDIR:-/tmp}/whyfaster-job-$SLURM_JOB_ID n=0
-until test -p "$f" && test -O "$f"; do
-    n=$((n + 1))
-    test $n -lt 300 || { echo "the job has not begun: there is no $f" >&2; exit 1; }
-    sleep 0.2
-done
-exec 9>"$f"
-echo there >&9
-@SHELL@ 9>&-
-exit $?
-"#;
+/// The pipe between a task and its shell. Both know the job by its number, and sbatch gives all tasks one script.
+const PIPE: &str = "whyfaster-$SLURM_JOB_ID";
 
 /// The array of a partition, in as many parts as it takes.
 pub(super) struct Array {
@@ -126,10 +100,11 @@ impl Array {
             asked.guard = Some(Guard::over(&self.name).map_err(|error| vec![error.to_string()])?);
         }
         let array = format!("--array=0-{}", nodes.len() - 1);
+        let job = hold::job(PIPE);
         let words = [
             &["sbatch", "--parsable", "--hold", &array, "-p", &self.partition, "--job-name", &self.name][..],
             &["-N1", "-n1", "--exclusive", "--mem=0", "--no-requeue", "--chdir=/", "-o", "/dev/null"],
-            &["-e", "/dev/null", "--export=HOME,USER,LOGNAME,PATH,LANG", "--wrap", HOLD],
+            &["-e", "/dev/null", "--export=HOME,USER,LOGNAME,PATH,LANG", "--wrap", &job],
         ];
         let submitted = answer(&words.concat(), SUBMITTED);
         // It may have come through all the same.
@@ -219,9 +194,8 @@ impl OfNode {
             "--unbuffered",
             "--chdir=/",
         ]);
-        command.args(["--cpu-bind=none", "--mpi=none"]);
-        command.arg(format!("--export=HOME,USER,LOGNAME,PATH,LANG,WHYFASTER_JOB={id}"));
-        command.args([SHELL, "-c", &ATTACH.replace("@SHELL@", SHELL)]);
+        command.args(["--cpu-bind=none", "--mpi=none", "--export=HOME,USER,LOGNAME,PATH,LANG"]);
+        command.args(hold::attached(PIPE, id));
         command
     }
 }
