@@ -25,6 +25,21 @@ fn price(record: &Value, name: &str, variant: &str) -> Option<f64> {
     found.and_then(|price| price["median_ns"].as_f64())
 }
 
+/// What ran says its version, whether its programs print it as output or as an error, or are modules.
+fn assert_versions(record: &Value) {
+    for engine in list(&record["handing"]["engines"]) {
+        let begins = match engine["name"].as_str().unwrap_or_default() {
+            "xargs" => "xargs (GNU findutils) ",
+            "ssh" => "OpenSSH_",
+            "celery" => "Redis server v=",
+            "ray" => "ray ",
+            _ => continue,
+        };
+        let first = engine["versions"][0].as_str().unwrap_or_default();
+        assert!(first.starts_with(begins), "{engine:#}");
+    }
+}
+
 #[test]
 fn every_prepared_engine_hands_out_tasks() {
     for program in ["parallel", "gearman", "gearmand", "redis-server", "ssh", "make"] {
@@ -46,6 +61,7 @@ fn every_prepared_engine_hands_out_tasks() {
     let measured = |name: &str| price(&record, name, "n=1");
     let missing: Vec<_> = prepared.iter().filter(|name| measured(name).is_none() && **name != SLOW).collect();
     assert!(missing.is_empty(), "{missing:?}: {}", ran.out);
+    assert_versions(&record);
     // Every burst of 4 has the latencies of 4 tasks.
     let row = |name: &str, variant: &str| {
         list(&record["rows"]).iter().position(|it| it["name"] == name && it["variant"] == variant).unwrap()

@@ -24,6 +24,7 @@ pub mod names;
 mod noise;
 mod privilege;
 mod root;
+pub mod said;
 mod security;
 mod tools;
 pub mod user;

@@ -2,17 +2,22 @@
 
 use std::env;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::root::Root;
+use super::said::said_within;
 
 /// Where they are. `PATH` is not asked: this may run as root.
 const TOOLS: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
+
+/// How long one may take: who is asked for a user may ask a server that is not there.
+const ANSWERS: Duration = Duration::from_secs(10);
 
 /// What one of them says; `None` if it fails, or is not there.
 pub(crate) fn asked(root: &Root, tool: &str, args: &[&str]) -> Option<String> {
     let path = env::join_paths(TOOLS.map(|dir| root.path(dir))).ok()?;
     let mut command = Command::new(tool);
-    command.args(args).env("PATH", path).stdin(Stdio::null()).stderr(Stdio::null());
-    let said = command.output().ok().filter(|said| said.status.success())?;
+    command.args(args).env("PATH", path).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let said = said_within(&mut command, ANSWERS).ok().filter(|said| said.status.success())?;
     String::from_utf8(said.stdout).ok()
 }

@@ -4,7 +4,7 @@
 //! `--prepare` starts, say) is meant to stay.
 
 use std::io;
-use std::mem::{self, MaybeUninit};
+use std::mem;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -16,6 +16,7 @@ use rustix::process::{
 };
 use whyfaster_core::plan::{Alternative, Shell};
 use whyfaster_core::run::Run;
+use whyfaster_host::said::unblock_signals;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::client::Launcher;
@@ -262,17 +263,4 @@ impl Loan {
 fn stopped_by(hook: Pid) -> Option<i32> {
     let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(hook), options).ok().flatten()?.stopping_signal()
-}
-
-/// Lets all signals through again: the mask that we set is inherited.
-pub(super) fn unblock_signals() -> io::Result<()> {
-    let mut none = MaybeUninit::uninit();
-    // SAFETY: sigemptyset initialises the set, sigprocmask takes an initialised one.
-    unsafe {
-        libc::sigemptyset(none.as_mut_ptr());
-        match libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
 }

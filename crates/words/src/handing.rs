@@ -33,6 +33,11 @@ pub fn briefly(threshold: Option<&Threshold>) -> String {
     }
 }
 
+/// What an engine ran on.
+pub fn ran_on(engine: &str, versions: &[String]) -> String {
+    format!("{engine} ran on {}.", versions.join("; "))
+}
+
 /// What the threshold is.
 pub fn title(share: f64, reference: &str) -> String {
     format!(

@@ -38,6 +38,9 @@ pub struct Engine {
     pub name: String,
     /// What it is.
     pub title: String,
+    /// What it ran on, as its programs and modules say their versions; empty where none does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
     /// Packages that bring what it needs and this machine lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<String>,

@@ -18,7 +18,6 @@ mod message;
 mod parcel;
 mod place;
 mod ray;
-mod said;
 mod shell;
 mod slurm;
 mod ssh;

@@ -13,10 +13,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, getpid, getppid};
 
-use super::super::hooks::unblock_signals;
 use super::gate::now_ns;
 use super::reap::{self, Signals, Woken};
 use super::tree::{below_this, end_all, signal};
+use whyfaster_host::said::unblock_signals;
 
 /// The first word after the program's name that makes it a keeper.
 pub const VERB: &str = "__keeper";

@@ -2,20 +2,26 @@
 //! it needs beside it: to add one is to add its files. `studies/ladder/README.md` says what each of its commands has to do.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use whyfaster_core::claims::Claim;
 use whyfaster_core::plan::{Because, User};
+use whyfaster_host::said::said_within;
 
 use super::needs::is_on;
 
 /// Where the engines lie in the study's directory.
 const ENGINES: &str = "engines/";
 const ENDING: &str = ".json";
+
+/// Of what a program says of its version so many characters are kept.
+const LONGEST: usize = 120;
 
 /// What a study of engines measures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -104,6 +110,9 @@ pub struct Wants {
     /// The package of PyPI.
     #[serde(default)]
     pub pypi: Option<String>,
+    /// The option with which the program says its version, if it is not `--version`; empty if it has none.
+    #[serde(default)]
+    pub version: Option<String>,
 }
 
 impl Ladder {
@@ -181,6 +190,21 @@ impl Engine {
         let missing = self.needs.iter().filter(|need| !there(need)).collect();
         Found { python, missing }
     }
+
+    /// What it runs on, in the words of its programs and modules.
+    pub fn versions(&self, environment: &[(String, OsString)], user: &User) -> Vec<String> {
+        let of = |need: &Wants| match (&need.program, &need.module) {
+            (Some(program), _) => {
+                let option = need.version.as_deref().unwrap_or("--version");
+                (!option.is_empty()).then(|| version(program, &[option], environment, user))?
+            }
+            (None, Some(module)) => {
+                PYTHONS.iter().find_map(|python| version(python, &["-c", VERSION, module], environment, user))
+            }
+            (None, None) => None,
+        };
+        self.needs.iter().filter_map(of).collect()
+    }
 }
 
 /// What there is of an engine's needs.
@@ -223,19 +247,44 @@ impl Wants {
 /// Interpreters, in the order in which they are tried: Debian's packages are for Debian's own.
 const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
+/// What an engine is asked before it runs is waited for so long. Some programs do not end that ask a server which is not there.
+const ASKED: Duration = Duration::from_secs(20);
+
+/// Never a module that lies where we happen to be.
+const IMPORT: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [i.import_module(m) for m in sys.argv[1:]]";
+const VERSION: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; print(sys.argv[1], i.import_module(sys.argv[1]).__version__)";
+
+/// A program as the user who would run the engine, where it has pipes for what it says.
+fn asked(
+    program: &str,
+    words: &[&str],
+    environment: &[(String, OsString)],
+    user: &User,
+) -> io::Result<Output> {
+    let mut command = Command::new(program);
+    command.args(words).envs(environment.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if user.because == Because::Sudo {
+        command.uid(user.uid).gid(user.gid);
+    }
+    said_within(&mut command, ASKED)
+}
+
+/// The first line that tells of a version. Some print it as if it were an error.
+fn version(program: &str, words: &[&str], environment: &[(String, OsString)], user: &User) -> Option<String> {
+    let said = asked(program, words, environment, user).ok().filter(|said| said.status.success())?;
+    let lines = [said.stdout, said.stderr].concat();
+    let lines = String::from_utf8_lossy(&lines);
+    let line = lines.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
+    Some(line.chars().take(LONGEST).collect())
+}
+
 /// The first interpreter of Python that can import these modules.
 fn python_with(modules: &[&str], environment: &[(String, OsString)], user: &User) -> Option<PathBuf> {
-    // A module that is found may be another version's: only its import tells. That runs it: never one that lies where we happen to be, and as
-    // the user who would run the engine.
-    let look = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [i.import_module(m) for m in sys.argv[1:]]";
+    // A module that is found may be another version's: only its import tells.
     let imports = |python: &&&str| {
-        let mut command = Command::new(python);
-        command.args(["-c", look]).args(modules).envs(environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if user.because == Because::Sudo {
-            command.uid(user.uid).gid(user.gid);
-        }
-        command.status().is_ok_and(|status| status.success())
+        let words = [&["-c", IMPORT], modules].concat();
+        asked(python, &words, environment, user).is_ok_and(|said| said.status.success())
     };
     PYTHONS.iter().find(imports).map(PathBuf::from)
 }

@@ -14,7 +14,7 @@ use kube::config::{AuthInfo, ExecConfig, ExecInteractiveMode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::said::{last_line, said_within};
+use whyfaster_host::said::{last_line, said_within};
 
 /// What it prints.
 #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use whyfaster_words::exit::Failure;
 
 use super::hold;
 use super::machine::{Machine, PlaceKind, job_name};
-use super::said::{last_line, said_within};
+use whyfaster_host::said::{last_line, said_within};
 
 const BRIDGE: &str = include_str!("bridge.py");
 

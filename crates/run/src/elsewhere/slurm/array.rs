@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use super::super::hold;
 use super::super::machine::{Job, Standing, job_name};
-use super::super::said::{last_line, said_within};
 use super::super::shell::SHELL;
+use whyfaster_host::said::{last_line, said_within};
 
 /// How long a client of Slurm may take that asks for nodes, or for one job. Without its controller it tries for minutes, and an interrupt would wait
 /// for it.

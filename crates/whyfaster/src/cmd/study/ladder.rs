@@ -231,10 +231,11 @@ impl<'a> Wanted<'a> {
         Self { size, at_once: cpus.min(f64::from(workers)), selection: Selection::default(), handing }
     }
 
-    fn engine(&mut self, engine: &Engine, packages: Vec<String>) {
+    fn engine(&mut self, engine: &Engine, versions: Vec<String>, packages: Vec<String>) {
         self.handing.engines.push(handing::Engine {
             name: engine.name.clone(),
             title: engine.title.clone(),
+            versions,
             packages,
         });
     }
@@ -253,10 +254,12 @@ impl<'a> Wanted<'a> {
             self.lacks(engine, Vec::new(), words::NO_TIME_LEFT.to_owned());
             return Ended::Whole;
         }
-        match ready(engine, fetched, user).map(|start| hands.start(&start, interrupts)) {
-            Ok(None) => return Ended::Interrupted,
-            Ok(Some(Ok(pace))) => self.take(engine, pace),
-            Ok(Some(Err(why))) => self.lacks(engine, Vec::new(), why),
+        match ready(engine, fetched, user).map(|start| (hands.start(&start, interrupts), start.environment)) {
+            Ok((None, _)) => return Ended::Interrupted,
+            Ok((Some(Ok(pace)), environment)) => {
+                self.take(engine, engine.versions(&environment, user), pace);
+            }
+            Ok((Some(Err(why)), _)) => self.lacks(engine, Vec::new(), why),
             Err(Lack { packages, why }) => self.lacks(engine, packages, why),
         }
         Ended::Whole
@@ -264,14 +267,14 @@ impl<'a> Wanted<'a> {
 
     /// An engine that cannot run.
     fn lacks(&mut self, engine: &Engine, packages: Vec<String>, why: String) {
-        self.engine(engine, packages);
+        self.engine(engine, Vec::new(), packages);
         let first = self.size.tasks.first().copied().unwrap_or(1);
         self.selection.missing.push((line(&engine.name, first, 0).head(), why));
     }
 
     /// An engine that runs, and about what a burst takes there.
-    fn take(&mut self, engine: &Engine, pace: Pace) {
-        self.engine(engine, Vec::new());
+    fn take(&mut self, engine: &Engine, versions: Vec<String>, pace: Pace) {
+        self.engine(engine, versions, Vec::new());
         let bursts = self.size.tasks.iter().map(|tasks| (*tasks, 0));
         let of_lengths = self.size.lengths_ms.iter().map(|length| (self.handing.tasks, *length));
         for (tasks, length_ms) in bursts.chain(of_lengths) {
@@ -309,7 +312,7 @@ mod tests {
         };
         let bursts = |cpus: f64| {
             let mut wanted = Wanted::new(ladder, &size, cpus);
-            wanted.take(&engines[0], Pace { one_s: 0.0, next_s: 0.0 });
+            wanted.take(&engines[0], Vec::new(), Pace { one_s: 0.0, next_s: 0.0 });
             (wanted.selection.lines.len(), wanted.selection.missing.len())
         };
         assert_eq!((bursts(2.0), bursts(0.5)), ((2, 0), (1, 1)), "20 tasks of 10 ms for each worker");

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use whyfaster_core::missing::NotMeasured;
-use whyfaster_core::price::handing::{Handing, Threshold, variant};
+use whyfaster_core::price::handing::{Engine, Handing, Threshold, variant};
 use whyfaster_core::price::{Price, PriceList};
 
 use whyfaster_run::ladder::MEASURES;
@@ -33,6 +33,8 @@ pub struct OfEngine {
     pub name: String,
     /// What it is.
     pub title: String,
+    /// What it ran on.
+    pub versions: Vec<String>,
     /// By tasks at once, as in the list of all.
     pub levels: Vec<Option<AtOnce>>,
     /// From which length of a task on it costs next to nothing.
@@ -67,13 +69,14 @@ impl OfLadder {
         let mut tasks: Vec<u32> = list.prices.iter().filter_map(|price| tasks_of(&price.variant)).collect();
         tasks.sort_unstable();
         tasks.dedup();
-        let engine = |name: &str, title: &str| OfEngine {
-            name: name.to_owned(),
-            title: title.to_owned(),
-            levels: tasks.iter().map(|tasks| AtOnce::of(list, name, *tasks)).collect(),
-            threshold: handing.thresholds.iter().find(|threshold| threshold.engine == name).cloned(),
+        let engine = |it: &Engine| OfEngine {
+            name: it.name.clone(),
+            title: it.title.clone(),
+            versions: it.versions.clone(),
+            levels: tasks.iter().map(|tasks| AtOnce::of(list, &it.name, *tasks)).collect(),
+            threshold: handing.thresholds.iter().find(|threshold| threshold.engine == it.name).cloned(),
         };
-        let all = handing.engines.iter().map(|it| engine(&it.name, &it.title));
+        let all = handing.engines.iter().map(engine);
         let mut engines: Vec<OfEngine> = all.filter(|engine| engine.last().is_some()).collect();
         engines.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
         let without = list.prices.iter().filter_map(|price| Some((price.id(), price.why_none()?)));

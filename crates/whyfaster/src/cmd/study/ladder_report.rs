@@ -96,6 +96,9 @@ pub(super) fn all(page: &mut Page<'_>, found: &OfLadder) {
     };
     page.table(&handing::title(found.share, &found.reference), grid);
     page.say(&handing::how(found.workers, &found.reference));
+    for row in rows.iter().filter(|row| !row.versions.is_empty()) {
+        page.say(&handing::ran_on(&row.name, &row.versions));
+    }
     for (row, why) in &found.not_measured {
         page.missing(&format!("{row}: {why}"));
     }

@@ -1,15 +1,14 @@
-//! The output of programs that may hang.
+//! The output of programs that may hang: tools of this machine, clients of an engine, interpreters that load modules.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use crate::hooks::unblock_signals;
 
 /// How often to look whether it has ended.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -21,7 +20,7 @@ const REST: Duration = Duration::from_secs(1);
 const CHUNK: usize = 1 << 16;
 
 /// Runs a command and reads the pipes that it was given. It is killed, and the error is `TimedOut`, if it does not end in time.
-pub(super) fn said_within(command: &mut Command, patience: Duration) -> io::Result<Output> {
+pub fn said_within(command: &mut Command, patience: Duration) -> io::Result<Output> {
     // Ctrl-C is to end it also where we have taken the signals over.
     // SAFETY: system calls between fork and exec.
     unsafe { command.pre_exec(unblock_signals) };
@@ -48,8 +47,21 @@ pub(super) fn said_within(command: &mut Command, patience: Duration) -> io::Resu
     Ok(Output { status, stdout: stdout.said, stderr: stderr.said })
 }
 
+/// Lets all signals through again: the mask that we set is inherited.
+pub fn unblock_signals() -> io::Result<()> {
+    let mut none = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set, sigprocmask takes an initialised one.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        match libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
 /// The last line of its standard error that is not empty.
-pub(super) fn last_line(said: &Output) -> String {
+pub fn last_line(said: &Output) -> String {
     let text = String::from_utf8_lossy(&said.stderr);
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
