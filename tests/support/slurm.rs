@@ -199,7 +199,7 @@ fn conf(place: &Sandbox, count: usize) -> String {
          ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nTaskProlog={dir}prolog\nJobAcctGatherType=jobacct_gather/none\n\
          AccountingStorageType=accounting_storage/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nReturnToService=2\n\
          MpiDefault=none\nSwitchType=switch/none\nSlurmdParameters=config_overrides\nKillWait=2\nSlurmdTimeout=10\n\
-         SchedulerParameters=sched_interval=1,sched_min_interval=0\n"
+         MaxArraySize=3\nSchedulerParameters=sched_interval=1,sched_min_interval=0\n"
     );
     for (at, node) in nodes(count).iter().enumerate() {
         let (address, port) = (address(at, count).0, 6818 + at);

@@ -21,6 +21,15 @@ const CHUNK: usize = 1 << 16;
 
 /// Runs a command and reads the pipes that it was given. It is killed, and the error is `TimedOut`, if it does not end in time.
 pub fn said_within(command: &mut Command, patience: Duration) -> io::Result<Output> {
+    said_unless(command, patience, &|| false)
+}
+
+/// The same, and the error is `Interrupted` if all is to stop meanwhile.
+pub fn said_unless(
+    command: &mut Command,
+    patience: Duration,
+    is_stopped: &dyn Fn() -> bool,
+) -> io::Result<Output> {
     // Ctrl-C is to end it also where we have taken the signals over.
     // SAFETY: system calls between fork and exec.
     unsafe { command.pre_exec(unblock_signals) };
@@ -29,7 +38,8 @@ pub fn said_within(command: &mut Command, patience: Duration) -> io::Result<Outp
     let mut stderr = Pipe::of(child.stderr.take());
     let mut until = Instant::now() + patience;
     let mut ended = None;
-    while (ended.is_none() || stdout.is_open() || stderr.is_open()) && Instant::now() < until {
+    while (ended.is_none() || stdout.is_open() || stderr.is_open()) && Instant::now() < until && !is_stopped()
+    {
         // Who says much waits until it is read.
         read([&mut stdout, &mut stderr]);
         if ended.is_none()
@@ -41,6 +51,9 @@ pub fn said_within(command: &mut Command, patience: Duration) -> io::Result<Outp
     let Some(status) = ended else {
         let _ = child.kill();
         child.wait()?;
+        if Instant::now() < until {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "it was to stop"));
+        }
         let why = format!("no answer within {} s", patience.as_secs());
         return Err(io::Error::new(io::ErrorKind::TimedOut, why));
     };

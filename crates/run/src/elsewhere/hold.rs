@@ -2,12 +2,13 @@
 //!
 //! An engine gives a machine to a job, but a job has no standard input, and would run on after whoever collects has gone. So the job itself does
 //! nothing but wait at a named pipe, and the shell, which the engine starts beside it with an input of its own, holds the other end open. When that
-//! closes, however the shell ended, or when no shell comes, the job ends, and with it all that runs there. Nothing ticks meanwhile.
+//! closes, however the shell ended, or when no shell comes, the job ends, and with it all that runs there. The script sleeps meanwhile.
 
 use super::shell::SHELL;
 
-/// How long the job waits for the shell, in seconds.
+/// How long the job waits for the shell, and the shell for the job, in seconds. The shell says why before anybody gives it up as silent.
 const COMES: u32 = 120;
+const BEGINS: u32 = 30;
 
 /// A shell holds the pipe open from its first line on. Until then a process that sleeps does.
 const JOB: &str = r#"
@@ -29,7 +30,7 @@ const ATTACHED: &str = r#"
 p=${TMPDIR:-/tmp}/@PIPE@ tries=0
 until test -p "$p" && test -O "$p"; do
     tries=$((tries + 1))
-    test $tries -le @COMES@ || { echo "the job has not begun: there is no $p" >&2; exit 1; }
+    test $tries -le @BEGINS@ || { echo "the job has not begun: there is no $p" >&2; exit 1; }
     sleep 1
 done
 exec 9>"$p"
@@ -50,7 +51,8 @@ pub(super) fn attached(pipe: &str, job: &str) -> [String; 3] {
 }
 
 fn with(script: &str, values: &[(&str, &str)]) -> String {
-    let script = script.trim_start().replace("@COMES@", &COMES.to_string());
+    let script =
+        script.trim_start().replace("@COMES@", &COMES.to_string()).replace("@BEGINS@", &BEGINS.to_string());
     values.iter().fold(script, |script, (word, value)| script.replace(word, value))
 }
 

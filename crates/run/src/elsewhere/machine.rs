@@ -52,10 +52,10 @@ pub struct Machine {
 pub(super) trait Job: Send + Sync {
     /// It will be requested in this run, which visits so many at once: what an engine takes together is asked for together.
     fn enlist(&self, at_once: usize);
-    /// Asks for it; why that failed.
-    fn request(&self) -> Result<(), Vec<String>>;
-    /// How it stands; `None` if the engine does not say.
-    fn standing(&self) -> Option<Standing>;
+    /// Asks for it, unless all is to stop; why that failed.
+    fn request(&self, is_stopped: &dyn Fn() -> bool) -> Result<(), Vec<String>>;
+    /// How it stands.
+    fn standing(&self) -> Standing;
     /// Ends it.
     fn cancel(&self);
 }
@@ -72,8 +72,10 @@ pub(super) enum Standing {
     Waits(String),
     /// The machine is the job's.
     Given,
-    /// The engine knows it no longer.
-    Gone,
+    /// It has ended, or the engine no longer knows it; how that came.
+    Gone(String),
+    /// The engine does not say, and why.
+    Unknown(String),
 }
 
 impl Machine {

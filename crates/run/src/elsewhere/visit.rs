@@ -96,18 +96,21 @@ pub(super) fn visit(
 
 /// Waits until the engine gives the machine, however long that is.
 fn given(job: &dyn Job, waits: Waits<'_>, stop: BorrowedFd<'_>) -> Result<(), Trouble> {
-    let lost = |said: Vec<String>| Trouble::Unreachable { said, status: None };
-    job.request().map_err(lost)?;
+    let lost = |said: Vec<String>| match is_stopped(stop, Duration::ZERO) {
+        true => Trouble::Interrupted,
+        false => Trouble::Unreachable { said, status: None },
+    };
+    job.request(&|| is_stopped(stop, Duration::ZERO)).map_err(lost)?;
     let (began, mut every, mut told) = (Instant::now(), SOON, String::new());
     loop {
         match job.standing() {
-            Some(Standing::Given) => return Ok(()),
-            Some(Standing::Gone) => return Err(lost(vec!["the job has left the queue".to_owned()])),
-            Some(Standing::Waits(why)) if why != told && began.elapsed() >= QUIET => {
+            Standing::Given => return Ok(()),
+            Standing::Gone(how) => return Err(lost(vec![format!("its job: {how}")])),
+            Standing::Waits(why) | Standing::Unknown(why) if why != told && began.elapsed() >= QUIET => {
                 waits(why.clone());
                 told = why;
             }
-            Some(Standing::Waits(_)) | None => {}
+            Standing::Waits(_) | Standing::Unknown(_) => {}
         }
         if is_stopped(stop, every) {
             return Err(Trouble::Interrupted);

@@ -78,6 +78,8 @@ pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
                         "name": CONTAINER,
                         "image": asked.image.as_deref().unwrap_or(IMAGE),
                         "command": [SHELL, "-c", hold::job(name)],
+                        // Where there is room, whatever the image says.
+                        "env": [{ "name": "TMPDIR", "value": "/tmp" }],
                         "resources": { "requests": resources, "limits": resources },
                         "securityContext": security,
                         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],

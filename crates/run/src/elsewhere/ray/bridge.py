@@ -3,7 +3,7 @@ that shell there, and bytes go both ways between our streams and the shell's. Th
 actor does, and the job when the shell does.
 
 python3 -c THIS nodes ADDRESS
-python3 -c THIS hold ADDRESS NODE JOB SCRIPT
+python3 -c THIS hold ADDRESS NODE PIPE SCRIPT
 """
 
 import sys
@@ -11,10 +11,12 @@ import sys
 # Where we run comes first for `python3 -c`, and a ray/ or json.py there is another one.
 sys.path[:] = [directory for directory in sys.path if directory]
 
+import itertools
 import json
 import os
 import select
-import shlex
+import stat
+import subprocess
 import threading
 import time
 
@@ -29,8 +31,8 @@ NO_RAY, UNREACHED, NO_TOKEN = 3, 4, 5
 CHUNK = 1 << 20
 # An address at which nobody listens is tried for long.
 PATIENCE_S = 60
-# What the API for jobs may take to stop one, and how often it is asked about one that waits.
-STOPS_S, LOOKS_S = 10, 20
+# What the API for jobs may take, and a job that has its node until its script runs.
+ASKED_S, BEGINS_S = 60, 30
 # Ray lets no job wait for longer than RAY_JOB_START_TIMEOUT_SECONDS, a quarter of an hour (_check_start_timeout in its job_manager.py).
 TOO_LATE = "failed to start within"
 # Ray's own name for what only the head has.
@@ -58,42 +60,30 @@ except ImportError as error:
 
 
 @ray.remote(num_cpus=0)
-def of_jobs(what, job, **words):
+def of_jobs(what, job, words):
     """Asks the API for jobs on the head: that is where it listens, often for nobody else, and where Ray was installed with it."""
     from ray.dashboard.utils import get_address_for_submission_client
-    from ray.job_submission import JobStatus, JobSubmissionClient
+    from ray.job_submission import JobSubmissionClient
 
     client = JobSubmissionClient(get_address_for_submission_client(ray.get_runtime_context().gcs_address))
     if what == "submit":
         return client.submit_job(submission_id=job, **words)
-    if what == "look":
-        info = client.get_job_info(job)
-        return info.status.is_terminal(), info.message or ""
-    if what == "delete":
-        return client.delete_job(job)
-    if client.get_job_status(job) != JobStatus.PENDING:
-        return client.stop_job(job)
-    from ray.dashboard.modules.job.common import JOB_ACTOR_NAME_TEMPLATE, SUPERVISOR_ACTOR_RAY_NAMESPACE
-
-    # A job that waits would hear of its end by the API only once its turn has come (stop_job in Ray's job_manager.py).
-    return ray.kill(ray.get_actor(JOB_ACTOR_NAME_TEMPLATE.format(job_id=job), SUPERVISOR_ACTOR_RAY_NAMESPACE))
+    return client.get_job_info(job).message or ""
 
 
 @ray.remote(num_cpus=0, max_concurrency=3)
 class Shell:
     """Runs in a worker of Ray, on the node. The CPUs are the job's."""
 
-    def begin(self, job):
-        """Once the job has the node, which its pipe shows."""
-        import stat
-        import subprocess
-        import time
-
+    def begin(self, job, pipe):
         # As Ray was started there: to a worker it says how many threads to use.
         with open("/proc/self/environ") as file:
             environ = dict(entry.split("=", 1) for entry in file.read().split("\0") if "=" in entry)
-        pipe = os.path.join(environ.get("TMPDIR") or "/tmp", job)
+        pipe = os.path.join(environ.get("TMPDIR") or "/tmp", pipe)
+        until = time.monotonic() + BEGINS_S
         while not os.path.exists(pipe):
+            if time.monotonic() > until:
+                raise RuntimeError(f"the job has not begun: there is no {pipe}")
             time.sleep(0.1)
         found = os.stat(pipe)
         if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.geteuid():
@@ -188,49 +178,65 @@ def head():
     return {}
 
 
-def hold(name, job, script):
+def hold(name, pipe, script):
     node = nodes().get(name)
     if not node or not node["alive"]:
         return out("dead" if node else "gone", node["reason"] if node else "")
     jobs = of_jobs.options(resources=head())
-
-    def submit():
-        # It would be a script of bash, which hears of no signal while it reads.
-        words = {"entrypoint": f"exec /bin/sh -c {shlex.quote(script)}", "entrypoint_num_cpus": node["cpus"], "entrypoint_resources": {node["address"]: 0.001}}
-        ray.get(jobs.remote("submit", job, **words))
-
-    try:
-        submit()
-    except ray.exceptions.RayTaskError as error:
-        where = "out of reach of Ray's API for jobs, which comes with the dashboard of the head (pip install 'ray[default]')"
-        return out(where, str(error.cause or error).strip().splitlines()[-1])
-    status = None
+    words = {"entrypoint": script, "entrypoint_num_cpus": node["cpus"], "entrypoint_resources": {node["address"]: 0.001}}
+    for at in itertools.count(1):
+        job = pipe if at == 1 else f"{pipe}-{at}"
+        try:
+            ray.get(jobs.remote("submit", job, words), timeout=ASKED_S)
+        except (ray.exceptions.RayTaskError, ray.exceptions.GetTimeoutError) as error:
+            where = "out of reach of Ray's API for jobs, which comes with the dashboard of the head (pip install 'ray[default]')"
+            return out(where, str(getattr(error, "cause", None) or error).strip().splitlines()[-1])
+        supervisor = supervisor_of(job)
+        try:
+            if not given(supervisor, node):
+                # It would hear that it is to stop only once its turn has come.
+                ray.kill(supervisor)
+                return 1
+            break
+        except ray.exceptions.RayActorError as error:
+            why = ray.get(jobs.remote("why", job, None), timeout=ASKED_S)
+            if TOO_LATE not in why:
+                raise RuntimeError(f"the job: {why or error}") from None
+    say("given")
     try:
         pinned = NodeAffinitySchedulingStrategy(node_id=node["id"], soft=False)
         actor = Shell.options(scheduling_strategy=pinned).remote()
-        begun, told, looks = actor.begin.remote(job), False, time.monotonic() + LOOKS_S
-        while not ray.wait([begun], timeout=1 if told else 5)[0]:
-            if left():
-                return 1
-            if not told:
-                told = True
-                say({"waits": f"not all of its {node['cpus']:g} CPUs are free"})
-            if time.monotonic() > looks:
-                looks = time.monotonic() + LOOKS_S
-                over, why = ray.get(jobs.remote("look", job))
-                if over and TOO_LATE in why:
-                    ray.get(jobs.remote("delete", job))
-                    submit()
-                elif over:
-                    raise RuntimeError(f"the job: {why}")
-        ray.get(begun)
-        say("given")
-        status = shelled(actor)
-        return status
-    finally:
-        # One that had a shell has ended with it.
-        if status is None:
-            ray.wait([jobs.remote("stop", job)], timeout=STOPS_S)
+        ray.get(actor.begin.remote(job, pipe))
+    except Exception:
+        # Nobody holds its pipe.
+        supervisor.stop.remote()
+        raise
+    return shelled(actor)
+
+
+def supervisor_of(job):
+    """The actor as which Ray runs a job: common.py and job_manager.py in its dashboard/modules/job. Its API is told of it a moment later."""
+    until = time.monotonic() + ASKED_S
+    while True:
+        try:
+            return ray.get_actor(f"_ray_internal_job_actor_{job}", namespace="SUPERVISOR_ACTOR_RAY_NAMESPACE")
+        except ValueError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def given(supervisor, node):
+    """Waits until the job has the node, however long that is; whether it has, and nobody has left meanwhile."""
+    begun, told = supervisor.ping.remote(), False
+    while not ray.wait([begun], timeout=1 if told else 5)[0]:
+        if left():
+            return False
+        if not told:
+            told = True
+            say({"waits": f"not all of its {node['cpus']:g} CPUs are free"})
+    ray.get(begun)
+    return True
 
 
 def out(state, reason):

@@ -1,7 +1,8 @@
 //! The job array of a partition: one exclusive task a node.
 //!
 //! A task only holds its node, for a shell that `srun` attaches to it as a step (`hold.rs`). Slurm would give a task whichever node is free, and
-//! measure one twice and another never; so the array is submitted on hold, and a task is pinned to its node and released when the node's turn has come.
+//! measure one twice and another never; so an array is submitted on hold, and a task is pinned to its node and released when the node's turn has come.
+//! Large runs take several arrays, one after the other.
 
 use std::collections::{HashMap, VecDeque};
 use std::env;
@@ -12,38 +13,45 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use whyfaster_host::said::{said_unless, said_within};
+use whyfaster_words::exit::say;
+
 use super::super::hold;
 use super::super::machine::{Job, Standing, job_name};
 use super::super::shell::SHELL;
-use whyfaster_host::said::{last_line, said_within};
 
-/// How long a client of Slurm may take that asks for nodes, or for one job. Without its controller it tries for minutes, and an interrupt would wait
-/// for it.
+/// How long a client of Slurm may take that submits, or that asks for one thing. Without its controller it tries for minutes.
 const SUBMITTED: Duration = Duration::from_secs(30);
 const ASKED: Duration = Duration::from_secs(5);
 
-/// What is known of the queue is good for so many times as long as it took to ask: all nodes of a large run wait for the same answer, and the
-/// controller has more to do.
+/// What is known of the queue is good for so many times as long as it took to ask, but for no longer than this: all nodes of a large run wait for the same
+/// answer, and the controller has more to do.
 const GOOD_FOR: u32 = 20;
+const GOOD_AT_MOST: Duration = Duration::from_secs(10);
 
 /// An array has fewer tasks than this, unless the cluster allows more (slurm.conf(5), MaxArraySize).
 const LARGEST: usize = 1000;
 
-/// What of `SLURM_...` and `SBATCH_...` says which cluster is asked (srun(1) and sbatch(1), "INPUT ENVIRONMENT VARIABLES"), and as whom. The rest tells of
-/// the job in which we may run ourselves, or changes what is asked for: with it srun would make a step of that job, which has other nodes.
+/// What of `SLURM_...` says which cluster is asked, and how much a client says (srun(1), "INPUT ENVIRONMENT VARIABLES").
 const CLUSTER: [&str; 8] =
     ["CONF", "CONF_SERVER", "CLUSTERS", "JWT", "SACK_KEY", "SACK_SOCKET", "DEBUG", "DEBUG_FLAGS"];
+
+/// What of `SLURM_...` and `SBATCH_...` says for whom is asked. All else tells of the job in which we may run ourselves, or changes what is asked for.
 const REQUEST: [&str; 5] = ["ACCOUNT", "QOS", "RESERVATION", "TIMELIMIT", "WCKEY"];
+
+/// What the variables belong to that clients read.
+const CLIENTS: [&str; 5] = ["SLURM", "SBATCH", "SQUEUE", "SCANCEL", "SINFO"];
 
 /// The pipe between a task and its shell. Both know the job by its number, and sbatch gives all tasks one script.
 const PIPE: &str = "whyfaster-$SLURM_JOB_ID";
 
-/// The array of a partition, in as many parts as it takes.
+/// The arrays of a partition.
 pub(super) struct Array {
     partition: String,
-    /// The name of its jobs, which no other job has: by it they are found also where sbatch did not live to tell their number.
-    name: String,
     asked: Mutex<Asked>,
+    /// Held by who submits, and by who asks for the queue. What is known can be had meanwhile.
+    submits: Mutex<()>,
+    looks: Mutex<()>,
 }
 
 /// What Slurm is asked for.
@@ -52,16 +60,27 @@ struct Asked {
     /// Nodes that this run will ask for, and how many of them at once.
     wanted: VecDeque<String>,
     at_once: usize,
-    /// The task of each node that is asked for.
-    tasks: HashMap<String, Task>,
-    guard: Option<Guard>,
+    /// The task of each node that is asked for, or why that failed.
+    tasks: HashMap<String, Result<Task, Vec<String>>>,
+    parts: Vec<Part>,
     seen: Option<Seen>,
+}
+
+/// One array.
+struct Part {
+    /// The name of its jobs, which no other job has: by it they are found also where sbatch did not live to tell their number.
+    name: String,
+    guard: Guard,
 }
 
 /// One task of an array.
 struct Task {
     /// `ARRAY_INDEX`, as all clients but srun take it.
     id: String,
+    /// Its job's number, as srun takes it, once it runs.
+    job: String,
+    /// Which part it is of.
+    part: usize,
     /// It waits for its node's turn.
     held: bool,
 }
@@ -70,8 +89,8 @@ struct Task {
 struct Seen {
     at: Instant,
     good_for: Duration,
-    /// How each task stands, and as which job it runs.
-    tasks: HashMap<String, (Standing, String)>,
+    /// How each task stands and which job it is, or why the controller does not say.
+    tasks: Result<HashMap<String, (Standing, String)>, Vec<String>>,
 }
 
 /// The task of one node.
@@ -82,96 +101,203 @@ pub(super) struct OfNode {
     pub(super) cpus: String,
 }
 
+/// Why a client has no answer.
+enum Fault {
+    /// It says so.
+    Refused(Vec<String>),
+    /// It did not begin, or did not end by itself.
+    Silent(String),
+}
+
+impl Fault {
+    fn said(self) -> Vec<String> {
+        match self {
+            Self::Refused(said) => said,
+            Self::Silent(why) => vec![why],
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Array {
     pub(super) fn of(partition: &str) -> Self {
-        Self { partition: partition.to_owned(), name: job_name(), asked: Mutex::default() }
+        let (asked, submits, looks) = <(Mutex<Asked>, Mutex<()>, Mutex<()>)>::default();
+        Self { partition: partition.to_owned(), asked, submits, looks }
     }
 
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The id of this node's task, or why there is none, if it has been asked for.
+    fn task(&self, node: &str) -> Option<Result<String, Vec<String>>> {
+        let asked = locked(&self.asked);
+        asked.tasks.get(node).map(|task| task.as_ref().map(|task| task.id.clone()).map_err(Clone::clone))
     }
 
-    /// Asks for this node and for those that come next, as many as are visited at once: some clusters limit how many tasks a user has in the queue.
-    fn submit(&self, asked: &mut Asked, node: &str) -> Result<(), Vec<String>> {
+    /// Asks for this node and for those that come next, as many as are visited at once or as Slurm takes.
+    fn request(&self, node: &str, is_stopped: &dyn Fn() -> bool) -> Result<String, Vec<String>> {
+        let _one = locked(&self.submits);
+        if let Some(task) = self.task(node) {
+            return task;
+        }
+        let mut nodes = self.next(node);
+        while !is_stopped() {
+            match self.submit(&nodes, is_stopped) {
+                Ok(id) => return Ok(id),
+                // Clusters limit how large an array is, and how many tasks a user has in the queue.
+                Err(Fault::Refused(_)) if nodes.len() > 1 => {
+                    let rest = nodes.split_off(nodes.len().div_ceil(2));
+                    let mut asked = locked(&self.asked);
+                    rest.into_iter().rev().for_each(|node| asked.wanted.push_front(node));
+                }
+                Err(Fault::Refused(why)) => return Err(why),
+                Err(Fault::Silent(why)) => {
+                    let mut asked = locked(&self.asked);
+                    asked.tasks.extend(nodes.into_iter().map(|node| (node, Err(vec![why.clone()]))));
+                    return Err(vec![why]);
+                }
+            }
+        }
+        Err(Vec::new())
+    }
+
+    /// This node and those that come next.
+    fn next(&self, node: &str) -> Vec<String> {
+        let mut asked = locked(&self.asked);
         asked.wanted.retain(|it| it != node);
         let next = asked.wanted.len().min(asked.at_once.min(LARGEST).saturating_sub(1));
-        let nodes: Vec<String> = [node.to_owned()].into_iter().chain(asked.wanted.drain(..next)).collect();
-        if asked.guard.is_none() {
-            asked.guard = Some(Guard::over(&self.name).map_err(|error| vec![error.to_string()])?);
-        }
-        let array = format!("--array=0-{}", nodes.len() - 1);
-        let job = hold::job(PIPE);
-        let words = [
-            &["sbatch", "--parsable", "--hold", &array, "-p", &self.partition, "--job-name", &self.name][..],
-            &["-N1", "-n1", "--exclusive", "--mem=0", "--no-requeue", "--chdir=/", "-o", "/dev/null"],
-            &["-e", "/dev/null", "--export=HOME,USER,LOGNAME,PATH,LANG", "--wrap", &job],
-        ];
-        let submitted = answer(&words.concat(), SUBMITTED);
-        // It may have come through all the same.
-        let said = submitted.inspect_err(|_| cancel(&["--name", &self.name]))?;
-        // Of several clusters it says behind it which it is.
-        let id = said.split(';').next().unwrap_or_default().trim();
-        let tasks = nodes.into_iter().enumerate();
-        asked.tasks.extend(tasks.map(|(at, node)| (node, Task { id: format!("{id}_{at}"), held: true })));
-        Ok(())
+        [node.to_owned()].into_iter().chain(asked.wanted.drain(..next)).collect()
     }
 
-    /// How the tasks stand; not at all if the controller does not answer.
-    fn look<'a>(&self, asked: &'a mut Asked) -> Option<&'a Seen> {
-        if asked.seen.as_ref().is_none_or(|seen| seen.at.elapsed() > seen.good_for) {
-            let began = Instant::now();
-            let said = answer(&["squeue", "-h", "-r", "-n", &self.name, "-o", "%i|%A|%T|%r"], ASKED).ok()?;
-            let tasks = said.lines().filter_map(task_of).collect();
-            asked.seen = Some(Seen { at: Instant::now(), good_for: began.elapsed() * GOOD_FOR, tasks });
+    /// Submits an array of a task for each of these nodes; the id of the first one's.
+    fn submit(&self, nodes: &[String], is_stopped: &dyn Fn() -> bool) -> Result<String, Fault> {
+        let name = job_name();
+        let guard = Guard::over(&name).map_err(|error| Fault::Silent(error.to_string()))?;
+        let (array, job) = (format!("--array=0-{}", nodes.len() - 1), hold::job(PIPE));
+        let words = [
+            &["sbatch", "--parsable", "--hold", &array, "-p", &self.partition, "--job-name", &name][..],
+            &["-N1", "-n1", "--exclusive", "--mem=0", "--no-requeue", "--chdir=/"],
+            &["-o", "/dev/null", "-e", "/dev/null", "--wrap", &job],
+        ];
+        let said = answer(&words.concat(), SUBMITTED, is_stopped).and_then(|said| {
+            // A site may have it say more, and several clusters have it say which one.
+            let id = said.trim().lines().last().unwrap_or_default().split(';').next().unwrap_or_default();
+            match !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
+                true => Ok(id.to_owned()),
+                false => Err(Fault::Silent(format!("sbatch tells no job: {said}"))),
+            }
+        });
+        let id = match said {
+            Ok(id) => id,
+            Err(fault) => {
+                // What was not refused may have come through all the same.
+                if matches!(fault, Fault::Refused(_)) || cancel(&["--name", &name]) {
+                    guard.disarm();
+                }
+                return Err(fault);
+            }
+        };
+        let mut asked = locked(&self.asked);
+        let part = asked.parts.len();
+        asked.parts.push(Part { name, guard });
+        let task = |at| Task { id: format!("{id}_{at}"), job: String::new(), part, held: true };
+        let tasks = nodes.iter().enumerate().map(|(at, node)| (node.clone(), Ok(task(at))));
+        asked.tasks.extend(tasks);
+        Ok(format!("{id}_0"))
+    }
+
+    /// How a task stands, and which job it is.
+    fn look(&self, id: &str) -> (Standing, String) {
+        let _one = locked(&self.looks);
+        let names = {
+            let asked = locked(&self.asked);
+            match &asked.seen {
+                Some(seen) if seen.at.elapsed() < seen.good_for => return seen.of(id),
+                _ => asked.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(","),
+            }
+        };
+        let began = Instant::now();
+        // Without its partition named, one that is hidden from this user has no jobs.
+        let words =
+            ["squeue", "-h", "-r", "-t", "all", "-p", &self.partition, "-n", &names, "-o", "%i|%A|%T|%r"];
+        let tasks = answer(&words, ASKED, &|| false).map(|said| said.lines().filter_map(task_of).collect());
+        let good_for = (began.elapsed() * GOOD_FOR).min(GOOD_AT_MOST);
+        let seen = Seen { at: Instant::now(), good_for, tasks: tasks.map_err(Fault::said) };
+        let found = seen.of(id);
+        locked(&self.asked).seen = Some(seen);
+        found
+    }
+}
+
+impl Seen {
+    fn of(&self, id: &str) -> (Standing, String) {
+        let gone = || (Standing::Gone("it is not in the queue".to_owned()), String::new());
+        match &self.tasks {
+            Ok(tasks) => tasks.get(id).cloned().unwrap_or_else(gone),
+            Err(why) => (Standing::Unknown(why.join("; ")), String::new()),
         }
-        asked.seen.as_ref()
     }
 }
 
 impl Drop for Array {
     /// What has not got its turn leaves the queue.
     fn drop(&mut self) {
-        let asked = self.asked();
-        if asked.tasks.values().any(|task| task.held) {
-            cancel(&["--state=PENDING", "--name", &self.name]);
+        let asked = std::mem::take(&mut *locked(&self.asked));
+        for (at, Part { name, guard }) in asked.parts.into_iter().enumerate() {
+            let held = asked.tasks.values().flatten().any(|task| task.part == at && task.held);
+            match !held || cancel(&["--state=PENDING", "--name", &name]) {
+                true => guard.disarm(),
+                false => say(&format!(
+                    "scancel does not take what waits out of the queue, and is tried again for {} minutes: 'scancel --name {name}'",
+                    GUARDED.as_secs() / 60
+                )),
+            }
         }
     }
 }
 
 impl Job for OfNode {
     fn enlist(&self, at_once: usize) {
-        let mut asked = self.array.asked();
+        let mut asked = locked(&self.array.asked);
         asked.at_once = at_once;
         asked.wanted.push_back(self.node.clone());
     }
 
-    fn request(&self) -> Result<(), Vec<String>> {
-        let mut asked = self.array.asked();
-        if !asked.tasks.contains_key(&self.node) {
-            self.array.submit(&mut asked, &self.node)?;
+    fn request(&self, is_stopped: &dyn Fn() -> bool) -> Result<(), Vec<String>> {
+        let id = match self.array.task(&self.node) {
+            Some(task) => task?,
+            None => self.array.request(&self.node, is_stopped)?,
+        };
+        let (job, node) = (format!("JobId={id}"), format!("ReqNodeList={}", self.node));
+        answer(&["scontrol", "update", &job, &node], ASKED, is_stopped).map_err(Fault::said)?;
+        answer(&["scontrol", "release", &id], ASKED, is_stopped).map_err(Fault::said)?;
+        let mut asked = locked(&self.array.asked);
+        if let Some(Ok(task)) = asked.tasks.get_mut(&self.node) {
+            task.held = false;
         }
-        let Some(task) = asked.tasks.get_mut(&self.node) else { return Ok(()) };
-        task.held = false;
-        let id = task.id.clone();
         // The next answer is to know of it.
         asked.seen = None;
-        drop(asked);
-        let (job, node) = (format!("JobId={id}"), format!("ReqNodeList={}", self.node));
-        answer(&["scontrol", "update", &job, &node], ASKED)?;
-        answer(&["scontrol", "release", &id], ASKED).map(drop)
+        Ok(())
     }
 
-    fn standing(&self) -> Option<Standing> {
-        let mut asked = self.array.asked();
-        let id = asked.tasks.get(&self.node)?.id.clone();
-        let seen = self.array.look(&mut asked)?;
-        // What it does not list has ended, or somebody has taken it away.
-        Some(seen.tasks.get(&id).map_or(Standing::Gone, |(standing, _)| standing.clone()))
+    fn standing(&self) -> Standing {
+        let Some(Ok(id)) = self.array.task(&self.node) else {
+            return Standing::Gone("it is not asked for".to_owned());
+        };
+        let (standing, job) = self.array.look(&id);
+        if let Some(Ok(task)) = locked(&self.array.asked).tasks.get_mut(&self.node) {
+            task.job = job;
+        }
+        standing
     }
 
     fn cancel(&self) {
-        if let Some(task) = self.array.asked().tasks.get(&self.node) {
-            cancel(&[&task.id]);
+        let task = locked(&self.array.asked)
+            .tasks
+            .get(&self.node)
+            .and_then(|task| Some(task.as_ref().ok()?.id.clone()));
+        if task.is_some_and(|id| cancel(&[&id])) {
+            locked(&self.array.asked).tasks.remove(&self.node);
         }
     }
 }
@@ -179,13 +305,14 @@ impl Job for OfNode {
 impl OfNode {
     /// The shell on the node, as a step that has all its CPUs. The environment here is not the node's.
     pub(super) fn shell(&self) -> Command {
-        let asked = self.array.asked();
-        let id = asked.tasks.get(&self.node).map_or("", |task| &task.id);
-        let job = asked.seen.as_ref().and_then(|seen| seen.tasks.get(id)).map_or("", |(_, job)| job);
+        let (job, id) = match locked(&self.array.asked).tasks.get(&self.node) {
+            Some(Ok(task)) => (task.job.clone(), task.id.clone()),
+            _ => Default::default(),
+        };
         let mut command = client("srun");
         command.args([
             "--jobid",
-            job,
+            &job,
             "-N1",
             "-n1",
             "-c",
@@ -194,11 +321,14 @@ impl OfNode {
             "--unbuffered",
             "--chdir=/",
         ]);
-        command.args(["--cpu-bind=none", "--mpi=none", "--export=HOME,USER,LOGNAME,PATH,LANG"]);
-        command.args(hold::attached(PIPE, id));
+        command.args(["--cpu-bind=none", "--mpi=none"]).arg("--export=HOME,USER,LOGNAME,PATH,LANG");
+        command.args(hold::attached(PIPE, &id));
         command
     }
 }
+
+/// How long it is tried to take what waits out of the queue, once we are gone.
+const GUARDED: Duration = Duration::from_secs(600);
 
 /// Takes what waits out of the queue when we are killed; what runs ends with its lifeline.
 struct Guard {
@@ -210,17 +340,18 @@ impl Guard {
     /// Over the jobs of this name.
     fn over(name: &str) -> io::Result<Self> {
         let mut command = client(SHELL);
-        command.args(["-c", r#"read -r over || exec scancel --quiet --state=PENDING --name "$0""#, name]);
+        let line = r#"read -r over && exit; until scancel --quiet --state=PENDING --name "$0"; do
+            test $((tries = ${tries:-0} + 1)) -lt "$1" || exit; sleep 10; done"#;
+        command.args(["-c", line, name, &(GUARDED.as_secs() / 10).to_string()]);
         // Neither an interrupt nor whoever ends our group is meant for it.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let line = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
         Ok(Self { child, line })
     }
-}
 
-impl Drop for Guard {
-    fn drop(&mut self) {
+    /// Nothing waits any more.
+    fn disarm(mut self) {
         // It may have been killed.
         let _ = self.line.write_all(b"\n");
         let _ = self.child.wait();
@@ -244,34 +375,44 @@ fn client(name: &str) -> Command {
 
 /// Whether a variable would make it another request.
 fn is_of_a_request(name: &OsStr) -> bool {
-    let name = name.to_str().unwrap_or_default();
-    let rest = name.strip_prefix("SLURM_").or_else(|| name.strip_prefix("SBATCH_"));
-    rest.is_some_and(|rest| !CLUSTER.contains(&rest) && !REQUEST.contains(&rest))
+    let Some((client, rest)) = name.to_str().and_then(|name| name.split_once('_')) else { return false };
+    let asks = REQUEST.contains(&rest) || client == "SLURM" && CLUSTER.contains(&rest);
+    CLIENTS.contains(&client) && !(asks && ["SLURM", "SBATCH"].contains(&client))
 }
 
 /// What a client says to these words.
-pub(super) fn said(words: &[&str], patience: Duration) -> io::Result<Output> {
+pub(super) fn said(words: &[&str], patience: Duration, is_stopped: &dyn Fn() -> bool) -> io::Result<Output> {
     let mut command = client(words[0]);
+    // The job's script takes our environment. (With `--export` and names, sbatch would have the node log the user in.) Where a node has room is its own.
+    command.env_remove("TMPDIR");
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    said_within(&mut command, patience)
+    said_unless(&mut command, patience, is_stopped)
 }
 
-/// What a client answers, or why it does not.
-fn answer(words: &[&str], patience: Duration) -> Result<String, Vec<String>> {
-    let output = said(words, patience).map_err(|error| vec![format!("{}: {error}", words[0])])?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        // It begins with the client's name.
-        false => Err(vec![last_line(&output)]),
+/// What a client answers.
+fn answer(words: &[&str], patience: Duration, is_stopped: &dyn Fn() -> bool) -> Result<String, Fault> {
+    let output =
+        said(words, patience, is_stopped).map_err(|error| Fault::Silent(format!("{}: {error}", words[0])))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said: Vec<String> =
+        said.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let ended = || format!("{} ended with {}", words[0], output.status);
+    match (output.status.code(), said.is_empty()) {
+        (None, _) => Err(Fault::Silent(ended())),
+        (Some(_), true) => Err(Fault::Refused(vec![ended()])),
+        (Some(_), false) => Err(Fault::Refused(said)),
     }
 }
 
-/// Ends jobs. One that has ended by itself, or that nobody can reach, is none of ours. A second Ctrl-C is not for it.
-fn cancel(words: &[&str]) {
+/// Ends jobs; whether they are ended, as they are where there are none. A second Ctrl-C is not for it.
+fn cancel(words: &[&str]) -> bool {
     let mut command = client("scancel");
     command.arg("--quiet").args(words).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _ = said_within(&mut command, ASKED);
+    said_within(&mut command, ASKED).is_ok_and(|said| said.status.success())
 }
 
 /// From a line of `%i|%A|%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
@@ -284,7 +425,8 @@ fn task_of(line: &str) -> Option<(String, (Standing, String))> {
         // It has the node, which may have to be switched on first.
         ("CONFIGURING", _) => Standing::Waits("the node starts".to_owned()),
         ("RUNNING", _) => Standing::Given,
-        _ => Standing::Gone,
+        (state, "None") => Standing::Gone(state.to_owned()),
+        (state, reason) => Standing::Gone(format!("{state} ({reason})")),
     };
     Some((id.to_owned(), (standing, job.to_owned())))
 }
@@ -296,12 +438,14 @@ mod tests {
     #[test]
     fn a_task_waits_for_a_reason_or_has_its_node_or_is_gone() {
         let waits = |why: &str| Standing::Waits(why.to_owned());
+        let gone = |why: &str| Standing::Gone(why.to_owned());
         for (rest, expected) in [
             ("PENDING|Resources", waits("Resources")),
             ("PENDING|None", waits("it is queued")),
             ("CONFIGURING|None", waits("the node starts")),
             ("RUNNING|None", Standing::Given),
-            ("COMPLETING|None", Standing::Gone),
+            ("COMPLETING|None", gone("COMPLETING")),
+            ("FAILED|NonZeroExitCode", gone("FAILED (NonZeroExitCode)")),
         ] {
             let task = task_of(&format!("7_3|10|{rest}"));
             assert_eq!(task, Some(("7_3".to_owned(), (expected, "10".to_owned()))));
@@ -313,17 +457,32 @@ mod tests {
     fn the_job_in_which_we_run_is_not_the_one_that_is_asked_for() {
         for name in [
             "SLURM_JOB_ID",
-            "SLURM_JOBID",
             "SLURM_NNODES",
-            "SLURM_HINT",
             "SBATCH_WAIT",
-            "SLURM_WORKING_CLUSTER",
+            "SBATCH_CLUSTERS",
+            "SQUEUE_STATES",
+            "SCANCEL_STATE",
         ] {
             assert!(is_of_a_request(OsStr::new(name)), "{name}");
         }
-        for name in ["SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SBATCH_ACCOUNT", "PATH", "SRUN_CONTAINER"]
-        {
+        for name in [
+            "SLURM_CONF",
+            "SLURM_CLUSTERS",
+            "SLURM_JWT",
+            "SLURM_QOS",
+            "SBATCH_ACCOUNT",
+            "PATH",
+            "SRUN_CONTAINER",
+        ] {
             assert!(!is_of_a_request(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_client_that_says_nothing_is_silent_and_one_that_says_why_has_refused() {
+        let fault = |line: &str| answer(&["sh", "-c", line], ASKED, &|| false).map_err(Fault::said);
+        assert_eq!(fault("echo 7; exit 0"), Ok("7\n".to_owned()));
+        assert_eq!(fault("printf 'a\n\n b\n' >&2; exit 1"), Err(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(fault("kill -INT $$"), Err(vec!["sh ended with signal: 2 (SIGINT)".to_owned()]));
     }
 }

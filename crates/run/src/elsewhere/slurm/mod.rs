@@ -4,6 +4,7 @@
 
 mod array;
 
+use std::env;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::machine::{Machine, PlaceKind};
 pub(super) static KIND: PlaceKind = PlaceKind {
     word: "slurm",
     form: "PARTITION[:N|all|NODE]",
-    help: "nodes of a partition, each as one exclusive job: all of them, any N that are free first, or one",
+    help: "nodes of a partition, each as one exclusive task of a job array: all of them, any N that are free first, or one",
     read: |behind| match behind.split(':').any(|it| it.starts_with('-') || it.contains(char::is_whitespace)) {
         true => Err(format!("'{behind}' is no partition")),
         false => Ok(()),
@@ -124,6 +125,10 @@ fn free_first(nodes: &[Node]) -> Vec<&Node> {
 }
 
 fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
+    if env::var("SLURM_CLUSTERS").is_ok_and(|names| names.contains(',')) {
+        let message = "SLURM_CLUSTERS names several clusters, and scontrol knows one at a time";
+        return Err(Failure::usage(message, "set it to the cluster that has the partition"));
+    }
     let failed = |why: String| {
         Failure::unfit(
             format!("sinfo cannot tell the nodes of the partition '{partition}': {why}"),
@@ -131,7 +136,7 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
         )
     };
     let words = ["sinfo", "-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"];
-    let output = said(&words, NODES).map_err(|error| failed(error.to_string()))?;
+    let output = said(&words, NODES, &|| false).map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let nodes: Vec<Node> = text.lines().filter_map(Node::of).collect();
     if !output.status.success() || nodes.is_empty() {
