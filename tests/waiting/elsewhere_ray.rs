@@ -147,10 +147,8 @@ fn nodes_are_held_by_jobs_and_nothing_stays() {
         .expect_error(2, &["no node 'n9'"]);
     let mut stranger = cluster.inside(PROGRAM, &["fleet", "prices", CLUSTER]);
     stranger.env_remove("RAY_AUTH_MODE").env_remove("RAY_AUTH_TOKEN");
-    cluster
-        .place
-        .finish(stranger)
-        .expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
+    // Ray tries for 20 s.
+    let stranger = cluster.place.begin(stranger);
     let long = format!("sleep {}", cluster.place.marker);
     let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
     // Somebody ends the job; a later one is interrupted.
@@ -189,6 +187,7 @@ fn nodes_are_held_by_jobs_and_nothing_stays() {
     first.wait();
     second.wait().expect(0, &["10.78.0.2: done"]);
     cluster.assert_clean();
+    stranger.wait().expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
     // The node goes in the middle.
     let running = cluster.start(&[&["fleet", "compare", &one, "--to=gone"], &asleep[..]].concat());
     cluster.place.wait_for_sleepers(1);
