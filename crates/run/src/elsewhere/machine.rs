@@ -55,7 +55,7 @@ pub(super) trait Job: Send + Sync {
     /// Asks for it, unless all is to stop; why that failed.
     fn request(&self, is_stopped: &dyn Fn() -> bool) -> Result<(), Vec<String>>;
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn standing(&self, is_stopped: &dyn Fn() -> bool) -> Standing;
     /// Ends it.
     fn cancel(&self);
 }

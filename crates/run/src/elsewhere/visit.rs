@@ -96,14 +96,15 @@ pub(super) fn visit(
 
 /// Waits until the engine gives the machine, however long that is.
 fn given(job: &dyn Job, waits: Waits<'_>, stop: BorrowedFd<'_>) -> Result<(), Trouble> {
-    let lost = |said: Vec<String>| match is_stopped(stop, Duration::ZERO) {
+    let stops = || is_stopped(stop, Duration::ZERO);
+    let lost = |said: Vec<String>| match stops() {
         true => Trouble::Interrupted,
         false => Trouble::Unreachable { said, status: None },
     };
-    job.request(&|| is_stopped(stop, Duration::ZERO)).map_err(lost)?;
+    job.request(&stops).map_err(lost)?;
     let (began, mut every, mut told) = (Instant::now(), SOON, String::new());
     loop {
-        match job.standing() {
+        match job.standing(&stops) {
             Standing::Given => return Ok(()),
             Standing::Gone(how) => return Err(lost(vec![format!("its job: {how}")])),
             Standing::Waits(why) | Standing::Unknown(why) if why != told && began.elapsed() >= QUIET => {

@@ -191,16 +191,16 @@ impl Engine {
         Found { python, missing }
     }
 
-    /// What it runs on, in the words of its programs and modules.
+    /// What it runs on, in the words of its programs and modules, where it is started with this environment.
     pub fn versions(&self, environment: &[(String, OsString)], user: &User) -> Vec<String> {
+        let python = environment.iter().find(|(name, _)| name == "LADDER_PYTHON");
+        let python = python.and_then(|(_, python)| python.to_str());
         let of = |need: &Wants| match (&need.program, &need.module) {
             (Some(program), _) => {
                 let option = need.version.as_deref().unwrap_or("--version");
                 (!option.is_empty()).then(|| version(program, &[option], environment, user))?
             }
-            (None, Some(module)) => {
-                PYTHONS.iter().find_map(|python| version(python, &["-c", VERSION, module], environment, user))
-            }
+            (None, Some(module)) => version(python?, &["-c", VERSION, module], environment, user),
             (None, None) => None,
         };
         self.needs.iter().filter_map(of).collect()

@@ -31,8 +31,10 @@ NO_RAY, UNREACHED, NO_TOKEN = 3, 4, 5
 CHUNK = 1 << 20
 # An address at which nobody listens is tried for long.
 PATIENCE_S = 60
-# What the API for jobs may take, and a job that has its node until its script runs.
-ASKED_S, BEGINS_S = 60, 30
+# What the API for jobs may take, a job that has its node until its script runs, and a job until it is begun or stopped.
+ASKED_S, BEGINS_S, ENDS_S = 60, 30, 10
+# How often it is looked whether a node that is waited for is still there.
+LOOKS_S = 10
 # Ray lets no job wait for longer than RAY_JOB_START_TIMEOUT_SECONDS, a quarter of an hour (_check_start_timeout in its job_manager.py).
 TOO_LATE = "failed to start within"
 # Ray's own name for what only the head has.
@@ -159,7 +161,8 @@ def nodes():
         address = f"node:{node['NodeManagerAddress']}"
         if node["Alive"] or not found.get(name, {}).get("alive"):
             reason = node.get("DeathReasonMessage") or ""
-            found[name] = {"name": name, "alive": node["Alive"], "reason": reason, "id": node["NodeID"], "address": address, "cpus": node["Resources"].get("CPU", 0)}
+            cpus = node["Resources"].get("CPU", 0)
+            found[name] = {"name": name, "alive": node["Alive"], "reason": reason, "id": node["NodeID"], "address": address, "cpus": cpus}
     return found
 
 
@@ -180,28 +183,30 @@ def head():
 
 def hold(name, pipe, script):
     node = nodes().get(name)
-    if not node or not node["alive"]:
-        return out("dead" if node else "gone", node["reason"] if node else "")
+    if not is_there(node):
+        return 1
     jobs = of_jobs.options(resources=head())
     words = {"entrypoint": script, "entrypoint_num_cpus": node["cpus"], "entrypoint_resources": {node["address"]: 0.001}}
     for at in itertools.count(1):
         job = pipe if at == 1 else f"{pipe}-{at}"
         try:
-            ray.get(jobs.remote("submit", job, words), timeout=ASKED_S)
-        except (ray.exceptions.RayTaskError, ray.exceptions.GetTimeoutError) as error:
+            waited(jobs.remote("submit", job, words))
+        except (ray.exceptions.RayTaskError, TimeoutError) as error:
             where = "out of reach of Ray's API for jobs, which comes with the dashboard of the head (pip install 'ray[default]')"
-            return out(where, str(getattr(error, "cause", None) or error).strip().splitlines()[-1])
+            return out(where, last_line(error))
         supervisor = supervisor_of(job)
         try:
-            if not given(supervisor, node):
-                # It would hear that it is to stop only once its turn has come.
-                ray.kill(supervisor)
+            if supervisor and not given(supervisor, name, node):
                 return 1
+        except ray.exceptions.RayActorError:
+            # It may only be out of reach.
+            ray.kill(supervisor)
+            supervisor = None
+        if supervisor:
             break
-        except ray.exceptions.RayActorError as error:
-            why = ray.get(jobs.remote("why", job, None), timeout=ASKED_S)
-            if TOO_LATE not in why:
-                raise RuntimeError(f"the job: {why or error}") from None
+        why = waited(jobs.remote("why", job, None))
+        if TOO_LATE not in why:
+            raise RuntimeError(f"the job: {why or 'Ray says nothing of it'}")
     say("given")
     try:
         pinned = NodeAffinitySchedulingStrategy(node_id=node["id"], soft=False)
@@ -209,28 +214,56 @@ def hold(name, pipe, script):
         ray.get(actor.begin.remote(job, pipe))
     except Exception:
         # Nobody holds its pipe.
-        supervisor.stop.remote()
+        ray.wait([supervisor.stop.remote()], timeout=ENDS_S)
         raise
     return shelled(actor)
 
 
-def supervisor_of(job):
-    """The actor as which Ray runs a job: common.py and job_manager.py in its dashboard/modules/job. Its API is told of it a moment later."""
+def waited(answer):
+    """The answer, unless it takes too long or somebody leaves."""
     until = time.monotonic() + ASKED_S
-    while True:
+    while not ray.wait([answer], timeout=1)[0]:
+        if left() or time.monotonic() > until:
+            raise TimeoutError(f"no answer within {ASKED_S} s")
+    return ray.get(answer)
+
+
+def last_line(error):
+    return (str(getattr(error, "cause", None) or error).strip().splitlines() or [repr(error)])[-1]
+
+
+def is_there(node):
+    """Whether the node lives; if not, that is said."""
+    if node and node["alive"]:
+        return True
+    out("dead" if node else "gone", node["reason"] if node else "")
+    return False
+
+
+def supervisor_of(job):
+    """The actor as which Ray runs a job, if it came that far: common.py and job_manager.py in its dashboard/modules/job. The submission tells of it a
+    moment before others see it."""
+    until = time.monotonic() + ENDS_S
+    while time.monotonic() < until:
         try:
             return ray.get_actor(f"_ray_internal_job_actor_{job}", namespace="SUPERVISOR_ACTOR_RAY_NAMESPACE")
         except ValueError:
-            if time.monotonic() > until:
-                raise
             time.sleep(0.1)
+    return None
 
 
-def given(supervisor, node):
-    """Waits until the job has the node, however long that is; whether it has, and nobody has left meanwhile."""
-    begun, told = supervisor.ping.remote(), False
+def given(supervisor, name, node):
+    """Waits until the job has the node, however long that is; whether it has, and nobody has left meanwhile, and the node lives."""
+    begun, told, looks = supervisor.ping.remote(), False, time.monotonic() + LOOKS_S
     while not ray.wait([begun], timeout=1 if told else 5)[0]:
-        if left():
+        # Ray itself waits for a node that has gone.
+        gone = False
+        if time.monotonic() > looks:
+            looks, now = time.monotonic() + LOOKS_S, nodes().get(name)
+            gone = not is_there(now if now and now["id"] == node["id"] else None)
+        if gone or left():
+            # It would hear that it is to stop only once its turn has come.
+            ray.kill(supervisor)
             return False
         if not told:
             told = True
@@ -240,6 +273,7 @@ def given(supervisor, node):
 
 
 def out(state, reason):
+    """Says why the node cannot be had; our status then."""
     say({"out": {"kind": "down", "state": state, "reason": reason}})
     return 1
 

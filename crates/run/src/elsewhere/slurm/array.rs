@@ -1,7 +1,8 @@
 //! The job array of a partition: one exclusive task a node.
 //!
 //! A task only holds its node, for a shell that `srun` attaches to it as a step (`hold.rs`). Slurm would give a task whichever node is free, and
-//! measure one twice and another never; so an array is submitted on hold, and a task is pinned to its node and released when the node's turn has come.
+//! measure one twice and another never; so an array is submitted on hold, and a task is pinned to its node and released when the node's turn
+//! has come.
 //! Large runs take several arrays, one after the other.
 
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +14,7 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use whyfaster_host::said::{said_unless, said_within};
+use whyfaster_host::said::{said_unless, said_within, unblock_signals};
 use whyfaster_words::exit::say;
 
 use super::super::hold;
@@ -24,8 +25,8 @@ use super::super::shell::SHELL;
 const SUBMITTED: Duration = Duration::from_secs(30);
 const ASKED: Duration = Duration::from_secs(5);
 
-/// What is known of the queue is good for so many times as long as it took to ask, but for no longer than this: all nodes of a large run wait for the same
-/// answer, and the controller has more to do.
+/// What is known of the queue is good for so many times as long as it took to ask, but for no longer than this: all nodes of a large run wait
+/// for the same answer, and the controller has more to do.
 const GOOD_FOR: u32 = 20;
 const GOOD_AT_MOST: Duration = Duration::from_secs(10);
 
@@ -36,11 +37,16 @@ const LARGEST: usize = 1000;
 const CLUSTER: [&str; 8] =
     ["CONF", "CONF_SERVER", "CLUSTERS", "JWT", "SACK_KEY", "SACK_SOCKET", "DEBUG", "DEBUG_FLAGS"];
 
-/// What of `SLURM_...` and `SBATCH_...` says for whom is asked. All else tells of the job in which we may run ourselves, or changes what is asked for.
+/// What of `SLURM_...` and `SBATCH_...` says for whom is asked. All else tells of the job in which we may run ourselves, or changes what is
+/// asked for.
 const REQUEST: [&str; 5] = ["ACCOUNT", "QOS", "RESERVATION", "TIMELIMIT", "WCKEY"];
 
 /// What the variables belong to that clients read.
 const CLIENTS: [&str; 5] = ["SLURM", "SBATCH", "SQUEUE", "SCANCEL", "SINFO"];
+
+/// What clients say where the controller gave no answer: what was asked for may be done all the same (slurm_errno.c).
+const LOST: [&str; 5] =
+    ["timed out", "Unable to contact", "connection failure", "receive failure", "Connection refused"];
 
 /// The pipe between a task and its shell. Both know the job by its number, and sbatch gives all tasks one script.
 const PIPE: &str = "whyfaster-$SLURM_JOB_ID";
@@ -57,20 +63,23 @@ pub(super) struct Array {
 /// What Slurm is asked for.
 #[derive(Default)]
 struct Asked {
-    /// Nodes that this run will ask for, and how many of them at once.
+    /// Nodes that this run will ask for, and how many of them at once at most.
     wanted: VecDeque<String>,
-    at_once: usize,
+    at_most: usize,
     /// The task of each node that is asked for, or why that failed.
     tasks: HashMap<String, Result<Task, Vec<String>>>,
     parts: Vec<Part>,
     seen: Option<Seen>,
+    /// How often something new was asked for: an answer from before does not know of it.
+    changes: u64,
 }
 
 /// One array.
 struct Part {
     /// The name of its jobs, which no other job has: by it they are found also where sbatch did not live to tell their number.
     name: String,
-    guard: Guard,
+    /// While one of its tasks waits.
+    guard: Option<Guard>,
 }
 
 /// One task of an array.
@@ -81,8 +90,8 @@ struct Task {
     job: String,
     /// Which part it is of.
     part: usize,
-    /// It waits for its node's turn.
-    held: bool,
+    /// It is in the queue: on hold, or until it has its node.
+    waits: bool,
 }
 
 /// The queue at some time.
@@ -105,7 +114,7 @@ pub(super) struct OfNode {
 enum Fault {
     /// It says so.
     Refused(Vec<String>),
-    /// It did not begin, or did not end by itself.
+    /// It did not begin, did not end by itself, or had no answer.
     Silent(String),
 }
 
@@ -148,6 +157,7 @@ impl Array {
                 Err(Fault::Refused(_)) if nodes.len() > 1 => {
                     let rest = nodes.split_off(nodes.len().div_ceil(2));
                     let mut asked = locked(&self.asked);
+                    asked.at_most = nodes.len();
                     rest.into_iter().rev().for_each(|node| asked.wanted.push_front(node));
                 }
                 Err(Fault::Refused(why)) => return Err(why),
@@ -165,7 +175,7 @@ impl Array {
     fn next(&self, node: &str) -> Vec<String> {
         let mut asked = locked(&self.asked);
         asked.wanted.retain(|it| it != node);
-        let next = asked.wanted.len().min(asked.at_once.min(LARGEST).saturating_sub(1));
+        let next = asked.wanted.len().min(asked.at_most.min(LARGEST).saturating_sub(1));
         [node.to_owned()].into_iter().chain(asked.wanted.drain(..next)).collect()
     }
 
@@ -190,42 +200,57 @@ impl Array {
         let id = match said {
             Ok(id) => id,
             Err(fault) => {
-                // What was not refused may have come through all the same.
-                if matches!(fault, Fault::Refused(_)) || cancel(&["--name", &name]) {
-                    guard.disarm();
-                }
+                // It may have come through all the same.
+                guard.end(&name, cancel(&["--name", &name]));
                 return Err(fault);
             }
         };
         let mut asked = locked(&self.asked);
         let part = asked.parts.len();
-        asked.parts.push(Part { name, guard });
-        let task = |at| Task { id: format!("{id}_{at}"), job: String::new(), part, held: true };
+        asked.parts.push(Part { name, guard: Some(guard) });
+        asked.changes += 1;
+        let task = |at| Task { id: format!("{id}_{at}"), job: String::new(), part, waits: true };
         let tasks = nodes.iter().enumerate().map(|(at, node)| (node.clone(), Ok(task(at))));
         asked.tasks.extend(tasks);
         Ok(format!("{id}_0"))
     }
 
     /// How a task stands, and which job it is.
-    fn look(&self, id: &str) -> (Standing, String) {
+    fn look(&self, id: &str, is_stopped: &dyn Fn() -> bool) -> (Standing, String) {
         let _one = locked(&self.looks);
-        let names = {
+        let (names, changes) = {
             let asked = locked(&self.asked);
-            match &asked.seen {
-                Some(seen) if seen.at.elapsed() < seen.good_for => return seen.of(id),
-                _ => asked.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(","),
+            if let Some(seen) = asked.seen.as_ref().filter(|seen| seen.at.elapsed() < seen.good_for) {
+                return seen.of(id);
             }
+            let waiting = asked.parts.iter().filter(|part| part.guard.is_some());
+            (waiting.map(|part| part.name.as_str()).collect::<Vec<_>>().join(","), asked.changes)
         };
         let began = Instant::now();
         // Without its partition named, one that is hidden from this user has no jobs.
         let words =
             ["squeue", "-h", "-r", "-t", "all", "-p", &self.partition, "-n", &names, "-o", "%i|%A|%T|%r"];
-        let tasks = answer(&words, ASKED, &|| false).map(|said| said.lines().filter_map(task_of).collect());
+        let tasks = answer(&words, ASKED, is_stopped).map(|said| said.lines().filter_map(task_of).collect());
         let good_for = (began.elapsed() * GOOD_FOR).min(GOOD_AT_MOST);
         let seen = Seen { at: Instant::now(), good_for, tasks: tasks.map_err(Fault::said) };
         let found = seen.of(id);
-        locked(&self.asked).seen = Some(seen);
+        let mut asked = locked(&self.asked);
+        if asked.changes == changes {
+            asked.seen = Some(seen);
+        }
         found
+    }
+
+    /// Lets the guards go of which nothing waits any more.
+    fn settle(&self) {
+        let free: Vec<Guard> = {
+            let mut asked = locked(&self.asked);
+            let Asked { tasks, parts, .. } = &mut *asked;
+            let waits = |at| tasks.values().flatten().any(|task| task.part == at && task.waits);
+            let free = parts.iter_mut().enumerate().filter(|(at, _)| !waits(*at));
+            free.filter_map(|(_, part)| part.guard.take()).collect()
+        };
+        free.into_iter().for_each(Guard::disarm);
     }
 }
 
@@ -240,17 +265,11 @@ impl Seen {
 }
 
 impl Drop for Array {
-    /// What has not got its turn leaves the queue.
+    /// What waits leaves the queue.
     fn drop(&mut self) {
-        let asked = std::mem::take(&mut *locked(&self.asked));
-        for (at, Part { name, guard }) in asked.parts.into_iter().enumerate() {
-            let held = asked.tasks.values().flatten().any(|task| task.part == at && task.held);
-            match !held || cancel(&["--state=PENDING", "--name", &name]) {
-                true => guard.disarm(),
-                false => say(&format!(
-                    "scancel does not take what waits out of the queue, and is tried again for {} minutes: 'scancel --name {name}'",
-                    GUARDED.as_secs() / 60
-                )),
+        for Part { name, guard } in std::mem::take(&mut locked(&self.asked).parts) {
+            if let Some(guard) = guard {
+                guard.end(&name, cancel(&["--state=PENDING", "--name", &name]));
             }
         }
     }
@@ -259,7 +278,7 @@ impl Drop for Array {
 impl Job for OfNode {
     fn enlist(&self, at_once: usize) {
         let mut asked = locked(&self.array.asked);
-        asked.at_once = at_once;
+        asked.at_most = at_once;
         asked.wanted.push_back(self.node.clone());
     }
 
@@ -271,33 +290,36 @@ impl Job for OfNode {
         let (job, node) = (format!("JobId={id}"), format!("ReqNodeList={}", self.node));
         answer(&["scontrol", "update", &job, &node], ASKED, is_stopped).map_err(Fault::said)?;
         answer(&["scontrol", "release", &id], ASKED, is_stopped).map_err(Fault::said)?;
-        let mut asked = locked(&self.array.asked);
-        if let Some(Ok(task)) = asked.tasks.get_mut(&self.node) {
-            task.held = false;
-        }
         // The next answer is to know of it.
-        asked.seen = None;
+        let mut asked = locked(&self.array.asked);
+        (asked.seen, asked.changes) = (None, asked.changes + 1);
         Ok(())
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self, is_stopped: &dyn Fn() -> bool) -> Standing {
         let Some(Ok(id)) = self.array.task(&self.node) else {
             return Standing::Gone("it is not asked for".to_owned());
         };
-        let (standing, job) = self.array.look(&id);
-        if let Some(Ok(task)) = locked(&self.array.asked).tasks.get_mut(&self.node) {
-            task.job = job;
+        let (standing, job) = self.array.look(&id, is_stopped);
+        if matches!(standing, Standing::Given | Standing::Gone(_)) {
+            if let Some(Ok(task)) = locked(&self.array.asked).tasks.get_mut(&self.node) {
+                (task.job, task.waits) = (job, false);
+            }
+            self.array.settle();
         }
         standing
     }
 
     fn cancel(&self) {
-        let task = locked(&self.array.asked)
-            .tasks
-            .get(&self.node)
-            .and_then(|task| Some(task.as_ref().ok()?.id.clone()));
-        if task.is_some_and(|id| cancel(&[&id])) {
+        let cancelled = match self.array.task(&self.node) {
+            Some(Ok(id)) => cancel(&[&id]),
+            // It may be asked for again.
+            Some(Err(_)) => true,
+            None => false,
+        };
+        if cancelled {
             locked(&self.array.asked).tasks.remove(&self.node);
+            self.array.settle();
         }
     }
 }
@@ -340,11 +362,13 @@ impl Guard {
     /// Over the jobs of this name.
     fn over(name: &str) -> io::Result<Self> {
         let mut command = client(SHELL);
-        let line = r#"read -r over && exit; until scancel --quiet --state=PENDING --name "$0"; do
-            test $((tries = ${tries:-0} + 1)) -lt "$1" || exit; sleep 10; done"#;
-        command.args(["-c", line, name, &(GUARDED.as_secs() / 10).to_string()]);
+        let line = r#"read -r over && exit; end=$(($(date +%s) + $1))
+            until scancel --quiet --state=PENDING --name "$0"; do test "$(date +%s)" -lt $end || exit; sleep 10; done"#;
+        command.args(["-c", line, name, &GUARDED.as_secs().to_string()]);
         // Neither an interrupt nor whoever ends our group is meant for it.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // SAFETY: system calls between fork and exec.
+        unsafe { command.pre_exec(unblock_signals) };
         let mut child = command.spawn()?;
         let line = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
         Ok(Self { child, line })
@@ -355,6 +379,17 @@ impl Guard {
         // It may have been killed.
         let _ = self.line.write_all(b"\n");
         let _ = self.child.wait();
+    }
+
+    /// What waits was taken out of the queue, or the guard is to try it again.
+    fn end(self, name: &str, cancelled: bool) {
+        if cancelled {
+            return self.disarm();
+        }
+        let minutes = GUARDED.as_secs() / 60;
+        say(&format!(
+            "'scancel --name {name}' fails, and is tried again for {minutes} minutes: until then jobs stay in the queue"
+        ));
     }
 }
 
@@ -383,7 +418,8 @@ fn is_of_a_request(name: &OsStr) -> bool {
 /// What a client says to these words.
 pub(super) fn said(words: &[&str], patience: Duration, is_stopped: &dyn Fn() -> bool) -> io::Result<Output> {
     let mut command = client(words[0]);
-    // The job's script takes our environment. (With `--export` and names, sbatch would have the node log the user in.) Where a node has room is its own.
+    // The job's script takes our environment: with `--export` and names, sbatch would have the node log the user in. Where there is room is the
+    // node's own.
     command.env_remove("TMPDIR");
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     said_unless(&mut command, patience, is_stopped)
@@ -400,8 +436,10 @@ fn answer(words: &[&str], patience: Duration, is_stopped: &dyn Fn() -> bool) -> 
     let said: Vec<String> =
         said.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let ended = || format!("{} ended with {}", words[0], output.status);
+    let is_lost = said.iter().any(|line| LOST.iter().any(|it| line.contains(it)));
     match (output.status.code(), said.is_empty()) {
         (None, _) => Err(Fault::Silent(ended())),
+        _ if is_lost => Err(Fault::Silent(said.join("; "))),
         (Some(_), true) => Err(Fault::Refused(vec![ended()])),
         (Some(_), false) => Err(Fault::Refused(said)),
     }
