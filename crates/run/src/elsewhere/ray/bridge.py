@@ -192,11 +192,15 @@ def hold(name, pipe, script):
         try:
             waited(jobs.remote("submit", job, words))
         except (ray.exceptions.RayTaskError, TimeoutError) as error:
+            # What had no answer may have come through all the same.
+            late = supervisor_of(job) if isinstance(error, TimeoutError) else None
+            if late:
+                ray.kill(late)
             where = "out of reach of Ray's API for jobs, which comes with the dashboard of the head (pip install 'ray[default]')"
             return out(where, last_line(error))
         supervisor = supervisor_of(job)
         try:
-            if supervisor and not given(supervisor, name, node):
+            if supervisor and not given(supervisor, name, node, at > 1):
                 return 1
         except ray.exceptions.RayActorError:
             # It may only be out of reach.
@@ -252,9 +256,9 @@ def supervisor_of(job):
     return None
 
 
-def given(supervisor, name, node):
+def given(supervisor, name, node, told):
     """Waits until the job has the node, however long that is; whether it has, and nobody has left meanwhile, and the node lives."""
-    begun, told, looks = supervisor.ping.remote(), False, time.monotonic() + LOOKS_S
+    begun, looks = supervisor.ping.remote(), time.monotonic() + LOOKS_S
     while not ray.wait([begun], timeout=1 if told else 5)[0]:
         # Ray itself waits for a node that has gone.
         gone = False
