@@ -215,12 +215,12 @@ docs: setup-test
 
 # ---- the kernels that people have ----
 
-# Two kernels with the checks that take seconds; the rest is test-kernels. The guests are x86-64, and so must be the binary.
+# Two kernels with the checks that take seconds and depend on the kernel; the rest is test-kernels. The guests are x86-64, and so must be the binary.
 kernels: setup-test build
 	python3 -m unittest discover -q -s tests/kernels
 	@[ "$$(uname -m)" = x86_64 ] || { echo "skipped: kernels: this is $$(uname -m), and the guests are x86-64" | tee -a $(WHYFASTER_SKIPPED); exit 0; }; \
 	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
-		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user,capable
+		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,user,capable
 
 # A binary that is named on the command line is not built.
 test-kernels: setup-kernels $(if $(filter command line,$(origin WHYFASTER)),,build)

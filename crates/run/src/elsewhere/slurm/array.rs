@@ -521,6 +521,6 @@ mod tests {
         let fault = |line: &str| answer(&["sh", "-c", line], ASKED, &|| false).map_err(Fault::said);
         assert_eq!(fault("echo 7; exit 0"), Ok("7\n".to_owned()));
         assert_eq!(fault("printf 'a\n\n b\n' >&2; exit 1"), Err(vec!["a".to_owned(), "b".to_owned()]));
-        assert_eq!(fault("kill -INT $$"), Err(vec!["sh ended with signal: 2 (SIGINT)".to_owned()]));
+        assert_eq!(fault("kill -KILL $$"), Err(vec!["sh ended with signal: 9 (SIGKILL)".to_owned()]));
     }
 }
