@@ -363,8 +363,10 @@ fn families(rows: &[&Row]) -> Vec<Pattern> {
 
 /// The mean score of these rows, of every machine that has at least half of them.
 fn means(members: &[&Vec<Option<f64>>], machines: usize) -> Vec<Option<f64>> {
+    // A row alone stands for no others, and of a handful of machines only a score far beyond it says something.
+    let most = if members.len() > 1 { MOST } else { f64::INFINITY };
     let each = (0..machines).map(|machine| {
-        let told = members.iter().filter_map(|row| row[machine]).map(|score| score.clamp(-MOST, MOST));
+        let told = members.iter().filter_map(|row| row[machine]).map(|score| score.clamp(-most, most));
         let (sum, n) = told.fold((0.0, 0usize), |(sum, n), score| (sum + score, n + 1));
         (n > 0 && 2 * n >= members.len()).then(|| sum / n as f64)
     });
@@ -531,6 +533,18 @@ mod tests {
         assert_eq!(found[0].pattern, Pattern::OtherCpu);
         assert!((found[0].factor.ln() - 0.7).abs() < 0.1 && found[0].rest.unwrap().ln().abs() < 0.1);
         assert!(!found[0].rows.is_empty() && found[0].rows.iter().all(|it| it.row.crosses_cpus()));
+    }
+
+    #[test]
+    fn one_of_four_that_is_far_off_in_one_row_of_a_few_is_named() {
+        let fleet = fleet(&Planted { machines: 4, ..Planted::default() });
+        let noise = [0.01, -0.004, 0.004, -0.024];
+        let mut costs = vec![noise.map(|noise| Some(5.0 + noise)).to_vec(); 6];
+        costs[0][2] = Some(6.6);
+        let found = outliers(&fleet.machines, &fleet.rows[..6], &costs, &[0; 4]).outliers;
+        let told: Vec<_> = found.iter().map(|it| (it.machine.as_str(), it.rows.len())).collect();
+        assert_eq!(told, [(fleet.machines[2].name.as_str(), 1)]);
+        assert_eq!(found[0].pattern, Pattern::Row { row: fleet.rows[0].clone() });
     }
 
     #[test]
