@@ -200,7 +200,7 @@ impl Engine {
                 let option = need.version.as_deref().unwrap_or("--version");
                 (!option.is_empty()).then(|| version(program, &[option], environment, user))?
             }
-            (None, Some(module)) => version(python?, &["-c", VERSION, module], environment, user),
+            (None, Some(module)) => version(python?, &["-c", MODULES, module], environment, user),
             (None, None) => None,
         };
         self.needs.iter().filter_map(of).collect()
@@ -250,9 +250,8 @@ const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 /// What an engine is asked before it runs is waited for so long. Some programs do not end that ask a server which is not there.
 const ASKED: Duration = Duration::from_secs(20);
 
-/// Never a module that lies where we happen to be.
-const IMPORT: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [i.import_module(m) for m in sys.argv[1:]]";
-const VERSION: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; print(sys.argv[1], i.import_module(sys.argv[1]).__version__)";
+/// Imports modules and says their versions. Never one that lies where we happen to be.
+const MODULES: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [print(m, getattr(i.import_module(m), '__version__', '')) for m in sys.argv[1:]]";
 
 /// A program as the user who would run the engine, where it has pipes for what it says.
 fn asked(
@@ -283,7 +282,7 @@ fn version(program: &str, words: &[&str], environment: &[(String, OsString)], us
 fn python_with(modules: &[&str], environment: &[(String, OsString)], user: &User) -> Option<PathBuf> {
     // A module that is found may be another version's: only its import tells.
     let imports = |python: &&&str| {
-        let words = [&["-c", IMPORT], modules].concat();
+        let words = [&["-c", MODULES], modules].concat();
         asked(python, &words, environment, user).is_ok_and(|said| said.status.success())
     };
     PYTHONS.iter().find(imports).map(PathBuf::from)

@@ -3,6 +3,7 @@
 //! The clients of this machine are called; there is no library.
 
 mod array;
+mod client;
 
 use std::env;
 use std::sync::{Arc, Once};
@@ -11,7 +12,8 @@ use std::time::Duration;
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::{Failure, say};
 
-use self::array::{Array, OfNode, said};
+use self::array::{Array, OfNode};
+use self::client::said;
 use super::machine::{Machine, PlaceKind};
 
 pub(super) static KIND: PlaceKind = PlaceKind {
