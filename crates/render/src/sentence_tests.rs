@@ -42,7 +42,7 @@ fn one_level() {
     let text = said(&pair(&[(1, 0.98, Undecided)]));
     assert_eq!(
         text,
-        "Undecided after 24 rounds: new took 0.980x the time of base (0.951x to 1.00x); about 30 more rounds would tell \
+        "Undecided after 24 rounds: new took 0.9800x the time of base (0.9506x to 0.9996x); about 30 more rounds would tell \
          (59 s; raise --max-time)."
     );
 }

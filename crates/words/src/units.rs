@@ -163,7 +163,7 @@ pub fn memory_scale(bytes: impl IntoIterator<Item = u64>) -> (&'static str, f64)
 }
 
 /// How many digits of a ratio say something: two where its interval reaches farther than a twentieth to either side, but three where it comes
-/// near 1, for what such a ratio says is its distance from 1. The ratio the other way round has as many.
+/// near 1, for what such a ratio says is its distance from 1, and more where an end that is not 1 would look like it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures(i32);
 
@@ -174,7 +174,13 @@ impl Figures {
         const NEAR_ONE: f64 = 2.0;
         let Some((low, high)) = ratio.low.zip(ratio.high) else { return Self(3) };
         let far = low >= NEAR_ONE || high <= NEAR_ONE.recip();
-        Self(if far && high > low * VAGUE * VAGUE { 2 } else { 3 })
+        if far && high > low * VAGUE * VAGUE {
+            return Self(2);
+        }
+        let looks_like_one =
+            |figures: &i32| [low, high].iter().any(|end| significant(*end, *figures).parse() == Ok(1.0));
+        let beside_one = low > 1.0 || high < 1.0;
+        Self((3..5).find(|figures| !(beside_one && looks_like_one(figures))).unwrap_or(5))
     }
 
     /// A number with so many.
@@ -287,7 +293,9 @@ mod tests {
         assert_eq!(told(76.04, 36.6, 151.2), "76x (37x to 151x)");
         assert_eq!(told(6.012, 5.21, 6.93), "6.0x (5.2x to 6.9x)");
         assert_eq!(told(10.1, 9.9, 10.3), "10.1x (9.90x to 10.3x)");
-        assert_eq!(told(1.096, 1.004, 1.31), "1.10x (1.00x to 1.31x)");
+        assert_eq!(told(1.096, 1.004, 1.31), "1.096x (1.004x to 1.310x)");
+        assert_eq!(told(1.096, 0.998, 1.31), "1.10x (0.998x to 1.31x)");
+        assert_eq!(told(1.0102, 1.0001, 1.02), "1.0102x (1.0001x to 1.0200x)");
         assert_eq!(times(Ratio { ratio: 6.012, low: None, high: Some(9.0) }), "6.01x");
         for it in [of(6.012, 5.21, 6.93), of(10.1, 9.9, 10.3), of(2.2, 1.9, 2.5)] {
             assert_eq!(Figures::of(it), Figures::of(it.inverse()), "both ways round");
