@@ -94,7 +94,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l delta -d
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confidence -d 'Confidence of all intervals together [default: 95%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pace -d 'Cancel changes of the CPU\'s speed: auto, on or off [default: auto]' -r -f -a "auto\t'Where --load asks for copies at once'
 on\t'Also for one copy alone'
-off\t'Never'"
+off\t'Neither'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l seed -d 'Seed of the random order [default: a fresh one, kept in the record]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout -d 'End a copy after TIME; it counts as too slow' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l placement -d 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]' -r -f -a "session\t'Each copy in a session of its own'

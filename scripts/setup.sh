@@ -12,6 +12,7 @@ goal=${1:-}
 TOOLS=${TOOLS:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/whyfaster/tools}
 PATH=$PATH:${HOME:-/nonexistent}/.cargo/bin
 log=
+beside=()
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -27,6 +28,14 @@ quietly() {
     "$@" >"$log" 2>&1 </dev/null && return
     tail -n 20 "$log" >&2
     return 1
+}
+
+# alongside COMMAND: while something else is done, in a process group of its own; what ends this script ends it too.
+alongside() {
+    set -m
+    (log=$log.$1 && "$@") &
+    beside+=($!)
+    set +m
 }
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -345,12 +354,22 @@ demo | test | kernels | bench | dist | ladder) ;;
     ;;
 esac
 log=$(mktemp) || fail 'cannot make a temporary file' 'set TMPDIR to a directory that you may write to'
-trap 'rm -f "$log"' EXIT
+trap '[ ${#beside[@]} -eq 0 ] || kill -- "${beside[@]/#/-}" 2>/dev/null; rm -f "$log"*' EXIT
 packages_for
 install_packages
-if [ "$goal" = ladder ] || [ "$goal" = test ]; then python_engines; fi
-[ "$goal" != ladder ] || exit 0
+case $goal in
+ladder)
+    python_engines
+    exit 0
+    ;;
+test)
+    # Downloads leave the CPUs to the tools that are compiled.
+    alongside python_engines
+    alongside test_kernel
+    ;;
+esac
 check_rust
 install_tools
-[ "$goal" != test ] || test_kernel
+[ ${#beside[@]} -eq 0 ] || wait "${beside[@]}"
+beside=()
 [ "$goal" != dist ] || arm64_parts

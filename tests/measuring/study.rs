@@ -44,6 +44,7 @@ fn level(load: u32, low: f64, ratio: f64, high: f64, verdict: Verdict) -> Level 
         low: Some(low),
         high: Some(high),
         less_sure: None,
+        corrected: None,
         verdict,
         rounds: 9,
         rounds_needed: None,

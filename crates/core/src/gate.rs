@@ -102,6 +102,7 @@ mod tests {
             low,
             high,
             less_sure: None,
+            corrected: None,
             verdict,
             rounds: 10,
             rounds_needed: None,

@@ -77,7 +77,7 @@ pub struct Plan {
     pub explain: Option<Explain>,
 }
 
-/// When the machine's changes of speed are cancelled by duets ([`crate::sample::Duet`]).
+/// When the machine's changes of speed are cancelled by duets ([`crate::sample::Duet`]), and whether times in turns are corrected for those that the kernel tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -87,7 +87,7 @@ pub enum Pace {
     Auto,
     /// Also where one copy alone is measured.
     On,
-    /// Never.
+    /// Neither.
     Off,
 }
 

@@ -71,6 +71,15 @@ impl Ratio {
         Self { ratio: self.ratio.recip(), low: self.high.map(f64::recip), high: self.low.map(f64::recip) }
     }
 
+    /// How many times wider than another one the interval is, both on the log scale. `None` where an end is open or there is no width.
+    pub fn wider_than(self, other: Self) -> Option<f64> {
+        let width = |it: Self| {
+            let width = (it.high? / it.low?).ln();
+            (width.is_finite() && width > 0.0).then_some(width)
+        };
+        Some(width(self)? / width(other)?)
+    }
+
     /// Whether the whole interval is below 1.
     pub fn is_below_one(self) -> bool {
         self.high.is_some_and(|high| high < 1.0)

@@ -87,7 +87,9 @@ pub fn doubts(record: &Record, names: &Names, look: &Look, most: usize) -> Vec<S
         matches!(it.quantity, Some(Quantity::Level { .. } | Quantity::Alternative { .. }))
     };
     let missing = analysis.not_measured.iter().filter(|it| nothing || in_table(it));
-    notes::doubts(&analysis.warnings, missing, names, look, most)
+    let mut lines = notes::doubts(&analysis.warnings, missing, names, look, most);
+    lines.extend(notes::corrected(record, names, look, |it| it.verdict == Verdict::Undecided));
+    lines
 }
 
 /// Where the rest is.

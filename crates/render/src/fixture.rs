@@ -122,6 +122,7 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
             low: Some(ratio * 0.97),
             high: Some(ratio * 1.02),
             less_sure: None,
+            corrected: None,
             verdict,
             rounds: 24,
             rounds_needed: (verdict == Verdict::Undecided).then_some(30),

@@ -1,6 +1,6 @@
 //! What stands below the tables: crossover, noise, less work or more share, how it was run, warnings, what is missing.
 
-use whyfaster_core::analysis::{Comparison, DuetComparison, Floor, Level};
+use whyfaster_core::analysis::{Comparison, Corrected, DuetComparison, Floor, Level};
 use whyfaster_core::crossover::{Crossover, VerdictRange};
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::{Loads, Mode, Placement};
@@ -152,6 +152,36 @@ pub fn gain(it: &DuetComparison) -> String {
     narrower.map_or_else(String::new, |narrower| {
         format!("; the interval is {} times narrower than from runs in turns", digits(narrower))
     })
+}
+
+/// Times at one speed of the CPUs, where that makes an interval narrower.
+pub fn corrected(
+    record: &Record,
+    names: &Names,
+    look: &Look,
+    of: impl Fn(&Comparison) -> bool,
+) -> Vec<String> {
+    let line = |load: u32, c: &Comparison, it: Corrected| {
+        let stolen = it.stolen.map(|part| format!("the hypervisor took {} of their time", percent(part)));
+        let ghz = |hz: f64| digits(hz / 1e9);
+        let clock =
+            it.clock_hz.map(|(low, high)| format!("their clock was {} to {} GHz", ghz(low), ghz(high)));
+        let changes: Vec<String> = stolen.into_iter().chain(clock).collect();
+        format!(
+            "{}: the CPUs' speed changed ({}); corrected, {} takes {} the time of {}{}, and the interval is {} times narrower",
+            at(record, load),
+            changes.join(", "),
+            names.show(&c.alternative),
+            times(it.ratio),
+            names.show(&c.baseline),
+            range(it.ratio),
+            digits(it.narrower)
+        )
+    };
+    let levels = record.analysis.levels.iter();
+    let all = levels.flat_map(|level| level.comparisons.iter().map(|c| (level.load, c)));
+    let told = all.filter(|(_, c)| of(c)).filter_map(|(load, c)| Some(line(load, c, c.corrected?)));
+    told.flat_map(|line| wrap(&line, look.width, 2)).collect()
 }
 
 /// The load that is predicted, with its interval: "1.50 (1.42 to 1.61)".

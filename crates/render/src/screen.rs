@@ -177,6 +177,7 @@ pub(super) fn facts(record: &Record, names: &Names, look: &Look) -> Vec<String> 
     let mut lines = notes::crossovers(record, names, look);
     lines.extend(notes::causes(record, names, look));
     lines.extend(notes::duets(record, names, look));
+    lines.extend(notes::corrected(record, names, look, |_| true));
     lines.extend(record.analysis.floor.iter().flat_map(|floor| wrap(&notes::floor(floor), look.width, 2)));
     lines.extend(wrap(&notes::meta(record), look.width, 2).iter().map(|line| tone(Tone::Quiet, line)));
     lines

@@ -1,14 +1,13 @@
 //! What disturbed the measurement: time-outs, strays, other programs, and facts of the machine that moved.
 
 use super::context::Context;
+use super::corrected;
 use super::rounds::timed_out;
 use crate::host::moved;
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
 use crate::warning::Caution;
 
-/// Stolen CPU time above this part of the machine is worth a word.
-const STEAL: f64 = 0.01;
 /// So is CPU time of other programs above this part.
 const FOREIGN: f64 = 0.05;
 /// A miss of Little's law by this factor too.
@@ -23,7 +22,7 @@ pub(super) fn warnings(context: &Context<'_>) -> Vec<Caution> {
         warnings.extend(left_running(context, index));
         warnings.extend(littles_law(context, index));
     }
-    warnings.extend(steal(context));
+    warnings.extend(stolen(context));
     warnings.extend(foreign(context));
     warnings.extend(moved(&context.measured.host.before, &context.measured.host.after));
     warnings
@@ -123,9 +122,9 @@ fn part_of_machine(context: &Context<'_>, of: impl Fn(&Batch) -> Option<f64>) ->
     (machine > 0.0).then(|| sum / machine)
 }
 
-fn steal(context: &Context<'_>) -> Option<Caution> {
+fn stolen(context: &Context<'_>) -> Option<Caution> {
     let part = part_of_machine(context, |batch| batch.steal_s);
-    part.filter(|&part| part > STEAL).map(|share| Caution::StealDuringBatches { share })
+    part.filter(|&part| part > corrected::WORTH_A_WORD).map(|share| Caution::StealDuringBatches { share })
 }
 
 fn foreign(context: &Context<'_>) -> Option<Caution> {

@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::sample::Duet;
 use crate::stats::eprocess::Block;
 use crate::stats::{Observation, sign};
-use crate::verdict::{Ratio, Rule};
+use crate::verdict::Rule;
 
 /// By how much the ratio at once may differ from the one of runs apart, as `bench/pace` found it: loops 0.1%, sorts, pipelines and walks over
 /// memory up to 2%.
@@ -48,7 +48,7 @@ fn comparison(context: &Context<'_>, lowest: Option<&Level>, index: usize) -> Op
     let in_turns = lowest?.comparisons.iter().find(|it| it.alternative == name).and_then(|it| it.work);
     let bias = BIAS.ln_1p().max(in_turns.map_or(0.0, |turns| turns.apart(at_once)));
     let with_margin = at_once.widened(bias);
-    let narrower = in_turns.and_then(width).zip(width(with_margin)).map(|(turns, duets)| turns / duets);
+    let narrower = in_turns.and_then(|turns| turns.wider_than(with_margin));
     // Where the margin is larger than what it gains, the runs in turns are the answer.
     let turns = in_turns.filter(|_| narrower.is_some_and(|narrower| narrower < 1.0));
     let work = turns.unwrap_or(with_margin);
@@ -78,10 +78,4 @@ fn block(duet: &Duet) -> Option<Block> {
 /// The load from which on the work of all copies takes longer than one copy alone.
 fn saturating(alone: Alone, capacity: f64) -> u32 {
     (capacity * alone.span_s / alone.work_s).ceil().clamp(1.0, f64::from(u32::MAX)) as u32
-}
-
-/// How wide an interval is, on the log scale.
-fn width(ratio: Ratio) -> Option<f64> {
-    let width = (ratio.high? / ratio.low?).ln();
-    (width.is_finite() && width > 0.0).then_some(width)
 }

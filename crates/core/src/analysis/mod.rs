@@ -5,6 +5,7 @@
 
 mod compare;
 mod context;
+mod corrected;
 mod crossovers;
 mod disturbances;
 mod duets;
@@ -23,8 +24,8 @@ pub use self::compare::{least_rounds, level_verdicts};
 pub use self::context::{Measured, alpha_per_interval};
 pub use self::duets::fewest_duets;
 pub use self::results::{
-    AlternativeSummary, Analysis, Change, Comparison, DuetComparison, Floor, Latency, Level, LevelResult,
-    MetricChange, MetricEstimate,
+    AlternativeSummary, Analysis, Change, Comparison, Corrected, DuetComparison, Floor, Latency, Level,
+    LevelResult, MetricChange, MetricEstimate,
 };
 pub use self::rounds::{ratios, time, time_of};
 pub use self::steps::step;

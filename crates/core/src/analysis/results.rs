@@ -77,6 +77,9 @@ pub struct Comparison {
     pub work: Option<Ratio>,
     /// Share of the machine, alternative over baseline: above 1 got more of the machine.
     pub share: Option<Ratio>,
+    /// The ratio of the times at one speed of the CPUs, where that changed and the interval is narrower for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Corrected>,
     /// What a verdict of faster or slower comes from, where work and share tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -90,6 +93,22 @@ impl Comparison {
     pub fn time(&self) -> Ratio {
         Ratio { ratio: self.ratio, low: self.low, high: self.high }
     }
+}
+
+/// Time against time at one speed of the CPUs. It decides nothing: what is asked for is the time that passed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Corrected {
+    /// Alternative over baseline, with an interval made as that of the time is.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// Of the CPU time that the machine wanted while these batches ran, the part that the hypervisor gave to others; null if that was little
+    /// or is not known.
+    pub stolen: Option<f64>,
+    /// Between which clocks, cycles a second, all but the tenth of the batches at either end ran; null if it stayed or was not counted.
+    pub clock_hz: Option<(f64, f64)>,
+    /// How much narrower the interval is than that of the time, both on the log scale.
+    pub narrower: f64,
 }
 
 /// The CPU time of an alternative against that of the baseline, from duets. It decides how long many copies take, once they keep all CPUs

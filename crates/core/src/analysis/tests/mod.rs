@@ -1,5 +1,6 @@
 //! The analysis as a whole, on made-up measurements.
 
+mod corrected;
 mod duets;
 mod fixed_runs;
 pub(crate) mod fixture;

@@ -30,6 +30,7 @@ fn level(&(load, low, ratio, high, verdict): &At) -> Level {
         low,
         high,
         less_sure: None,
+        corrected: None,
         verdict,
         rounds: 9,
         rounds_needed: None,

@@ -82,8 +82,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::{Block, Observation};
+    use super::super::{Block, Observation, estimate};
     use super::*;
+    use crate::stats::sign;
 
     const ALPHA: f64 = 0.05;
 
@@ -162,6 +163,27 @@ mod tests {
             apart += u32::from(of(&from).zip(of(&to)).is_some_and(|(from, to)| from.1 < to.0));
         }
         assert!(together >= apart + 15, "{together} against {apart} of 100");
+    }
+
+    /// Both loads in one round would pair their ratios: one difference a round, and only its sign is sure.
+    #[test]
+    fn it_decides_as_much_as_pairs_of_both_loads_in_one_round_and_sooner() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let by_pairs = |from: &[Block], to: &[Block]| {
+            let of = |block: &Block| estimate(std::slice::from_ref(block)).unwrap();
+            let above = from.iter().zip(to).filter(|(from, to)| of(to) > of(from)).count();
+            // The number of rounds is fixed beforehand, which takes fewer than looking after each.
+            above > from.len() / 2 && sign::p_value(from.len() - above, above) <= ALPHA
+        };
+        for (number, least) in [(4, 30), (8, 0)] {
+            let (mut together, mut pairs) = (0, 0);
+            for _ in 0..100 {
+                let (from, to) = (blocks(number, 0.0, 0.05, &mut rng), blocks(number, 0.2, 0.05, &mut rng));
+                together += u32::from(found(&from, &to, ALPHA).is_some_and(|(low, _)| low > 0.0));
+                pairs += u32::from(by_pairs(&from, &to));
+            }
+            assert!(together >= pairs + least, "{number} blocks: {together} against {pairs} of 100");
+        }
     }
 
     proptest! {

@@ -113,14 +113,14 @@ pub enum PlacementWord {
     Shared,
 }
 
-/// When alternatives run at once with the baseline.
+/// When alternatives run at once with the baseline, and whether times in turns are corrected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PaceWord {
     /// Where --load asks for copies at once.
     Auto,
     /// Also for one copy alone.
     On,
-    /// Never.
+    /// Neither.
     Off,
 }
 
@@ -178,7 +178,8 @@ pub struct StatisticsArgs {
     ///
     /// Runs each alternative at once with the baseline on one CPU, some times, and compares their CPU times: both meet the same changes
     /// of speed. CPU time decides how long many copies take. 'auto' does so where --load asks for copies at once; 'on' also for one copy
-    /// alone, if the commands bear to run at once; 'off' never does.
+    /// alone, if the commands bear to run at once; 'off' never does. What the hypervisor took, and the clock where cycles are counted, also
+    /// correct the times of runs in turns, beside the verdict, except with 'off'.
     #[arg(long, value_name = "WHEN", hide_possible_values = true, hide_short_help = true)]
     pub pace: Option<PaceWord>,
 

@@ -36,6 +36,7 @@ fn compared(alternative: &str, baseline: &str, ratio: f64, verdict: Verdict) -> 
         low: Some(ratio * 0.95),
         high: Some(ratio * 1.05),
         less_sure: None,
+        corrected: None,
         verdict,
         rounds: 6,
         rounds_needed: None,
