@@ -25,7 +25,10 @@ pub(super) fn spread(residuals: &[f64], members: f64) -> Option<f64> {
 pub(super) struct Null {
     centre: f64,
     scale: f64,
+    /// Of the numbers themselves.
     tails: Tails,
+    /// Degrees of freedom with which so many numbers tell the scale.
+    known: f64,
 }
 
 /// Degrees of freedom below and above the centre.
@@ -60,7 +63,7 @@ fn told(numbers: usize) -> impl Iterator<Item = f64> {
     TAILS.into_iter().filter(move |q| numbers as f64 * (1.0 - q) >= LEAST_BEYOND)
 }
 
-/// From so many machines on, the tails are read off them; of fewer, the number of machines says how far the spread is known.
+/// From so many machines on, the tails of a statistic are read off it, too.
 pub(super) const MANY: usize = 50;
 
 /// A spread by the median of deviations, or by quartiles, is known as well as the usual one of so many times as many numbers (Rousseeuw
@@ -86,20 +89,20 @@ impl Null {
         let residuals: Vec<f64> = values.iter().map(|value| value - centre).collect();
         let by_median = spread(&residuals, members)?;
         let few = (values.len().saturating_sub(groups)).max(1) as f64;
-        let few = few.min(LEAST_FREEDOM + EFFICIENCY * few);
+        let known = few.min(LEAST_FREEDOM + EFFICIENCY * few).min(NEARLY_NORMAL);
         let (scale, freedom) = if values.len() >= MANY {
             let quartiles = at(0.75)? - at(0.25)?;
             // The shorter tail: machines that stand out are most often all on one side.
             let ratios = told(values.len())
                 .filter_map(|q| Some((q, 2.0 * (at(q)? - centre).min(centre - at(1.0 - q)?) / quartiles)));
-            let freedom = ratios.map(|(q, ratio)| freedom(q, ratio)).fold(few.min(NEARLY_NORMAL), f64::min);
+            let freedom = ratios.map(|(q, ratio)| freedom(q, ratio)).fold(NEARLY_NORMAL, f64::min);
             (quartiles / (2.0 * quantile_of(0.75, freedom)), freedom)
         } else {
-            (by_median, few)
+            (by_median, NEARLY_NORMAL)
         };
         let scale = scale.max(least);
         let tails = Tails { below: freedom, above: freedom };
-        (scale > 0.0 && scale.is_finite()).then_some(Self { centre, scale, tails })
+        (scale > 0.0 && scale.is_finite()).then_some(Self { centre, scale, tails, known })
     }
 
     /// The same with tails that are at least as long as these.
@@ -108,17 +111,24 @@ impl Null {
         Self { tails, ..self }
     }
 
+    /// Long tails, and a scale that is little known, are two reasons for a value far out. What they do to the fourth moment adds: about
+    /// 6 / freedom each.
+    fn freedom(&self, tail: f64) -> f64 {
+        let of = |freedom: f64| if freedom >= NEARLY_NORMAL { 0.0 } else { freedom.recip() };
+        (of(tail) + of(self.known)).recip().min(NEARLY_NORMAL)
+    }
+
     /// The probability of a value at least so far from the centre, on either side.
     pub(super) fn p_value(&self, value: f64) -> f64 {
         let far = (value - self.centre) / self.scale;
-        let freedom = if far < 0.0 { self.tails.below } else { self.tails.above };
+        let freedom = self.freedom(if far < 0.0 { self.tails.below } else { self.tails.above });
         (2.0 * upper_tail(far.abs(), freedom)).min(1.0)
     }
 
     /// How far from its place a value may lie, that is so distributed around it, but for this probability of both sides together.
     pub(super) fn reach(&self, probability: f64) -> f64 {
         let below = probability / 2.0;
-        let far = match self.tails.below.min(self.tails.above) {
+        let far = match self.freedom(self.tails.below.min(self.tails.above)) {
             freedom if freedom >= NEARLY_NORMAL => Normal::standard().inverse_cdf(below),
             freedom => quantile_of(below, freedom),
         };
@@ -171,7 +181,12 @@ mod tests {
     #[test]
     fn what_is_beyond_the_reach_has_that_probability() {
         for freedom in [3.0, 12.0, NEARLY_NORMAL] {
-            let null = Null { centre: 0.0, scale: 0.1, tails: Tails { below: freedom, above: freedom } };
+            let null = Null {
+                centre: 0.0,
+                scale: 0.1,
+                tails: Tails { below: freedom, above: freedom },
+                known: NEARLY_NORMAL,
+            };
             for probability in [0.05, 1e-4, 1e-7] {
                 let p_value = null.p_value(null.reach(probability));
                 assert!((p_value / probability - 1.0).abs() < 0.01, "{freedom} {probability}: {p_value}");
