@@ -1,7 +1,6 @@
 //! Alternatives against the baseline, round by round, and the floor.
 
 use super::context::{Context, alpha, alpha_per_interval, others, rule};
-use super::corrected::corrected;
 use super::results::{Comparison, Floor, Level};
 use super::rounds::{
     Arms, Side, Sides, arms, blocks, cpus_used, mean_time, pairs, time, typical, work_per_copy,
@@ -144,13 +143,12 @@ pub(super) fn comparison(
     let work = contrasts(plan, &sides, work_per_copy).and_then(|works| rule.ratio(&works));
     let cpus = contrasts(plan, &sides, |batch| cpus_used(batch).map(Observation::from));
     let share = cpus.and_then(|cpus| rule.ratio(&cpus));
-    let whole = Ratio { ratio, low: judgement.low, high: judgement.high };
     Some(Comparison {
         alternative: context.name(index).to_owned(),
         baseline: context.name(plan.baseline).to_owned(),
         ratio,
-        low: whole.low,
-        high: whole.high,
+        low: judgement.low,
+        high: judgement.high,
         less_sure: rule.less_sure(&times),
         verdict: judgement.verdict,
         rounds: sides.iter().map(|sides| sides.arm.len() as u32).sum(),
@@ -159,7 +157,7 @@ pub(super) fn comparison(
         ratio_of_totals: totals(context, load, arms, index),
         work,
         share,
-        corrected: corrected(plan, &sides, &rule, whole),
+        corrected: None,
         reason: Reason::of(judgement.verdict, ratio, work, share),
         metrics: Vec::new(),
     })

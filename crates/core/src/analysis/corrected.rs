@@ -10,24 +10,33 @@
 //! Both factors come from the batch itself, and nothing is fitted: equal alternatives stay exchangeable, and the interval is made as that of
 //! the time is. The kernel tells steal in ticks of 10 ms, which is noise for short runs: the figure is left out where it is no surer.
 
-use super::compare::contrasts;
+use super::compare::{contrasts, sides};
+use super::context::Context;
 use super::results::Corrected;
-use super::rounds::{Sides, time};
+use super::rounds::{Arms, time};
 use crate::metric::Metric;
-use crate::plan::{Mode, Pace, Plan};
+use crate::plan::{Mode, Pace};
 use crate::sample::Batch;
 use crate::stats::{Observation, quantile};
-use crate::verdict::{Ratio, Rule};
+use crate::verdict::Ratio;
 
 /// CPU time above this part that was stolen is worth a word, and so is a clock that changed by more.
 pub(super) const WORTH_A_WORD: f64 = 0.01;
 
 /// The ratio at one speed of the CPUs, beside that of the times as they were.
-pub(super) fn corrected(plan: &Plan, sides: &[Sides<'_>], rule: &Rule, times: Ratio) -> Option<Corrected> {
+pub(super) fn corrected(
+    context: &Context<'_>,
+    load: u32,
+    arms: &Arms<'_>,
+    index: usize,
+    times: Ratio,
+) -> Option<Corrected> {
+    let (plan, rule) = (context.measured.plan, context.rule(load));
     // A clock starts the copies of an open loop, and their latencies are no sum of running times.
     if plan.pace == Pace::Off || matches!(plan.mode, Mode::Open { .. }) {
         return None;
     }
+    let sides = sides(plan, arms, index);
     let all = || sides.iter().flat_map(|it| it.arm.iter().chain(it.base.iter().flatten())).copied();
     let stolen = stolen(all()).filter(|part| *part > WORTH_A_WORD);
     let clocks = clocks(all()).filter(|it| it.highest > (1.0 + WORTH_A_WORD) * it.lowest);
@@ -35,7 +44,7 @@ pub(super) fn corrected(plan: &Plan, sides: &[Sides<'_>], rule: &Rule, times: Ra
         return None;
     }
     let usual = clocks.as_ref().map(|it| it.usual);
-    let blocks = contrasts(plan, sides, |batch| at_one_speed(batch, plan.mode, stolen.is_some(), usual))?;
+    let blocks = contrasts(plan, &sides, |batch| at_one_speed(batch, plan.mode, stolen.is_some(), usual))?;
     let ratio = rule.ratio(&blocks)?;
     let narrower = times.wider_than(ratio).filter(|narrower| *narrower > 1.0)?;
     let clock_hz = clocks.map(|it| (it.lowest, it.highest));

@@ -70,7 +70,11 @@ fn level(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Level {
             .others()
             .filter_map(|index| {
                 let comparison = compare::comparison(context, load, arms, index)?;
-                Some(Comparison { metrics: metrics::changes(context, load, arms, index), ..comparison })
+                Some(Comparison {
+                    corrected: corrected::corrected(context, load, arms, index, comparison.time()),
+                    metrics: metrics::changes(context, load, arms, index),
+                    ..comparison
+                })
             })
             .collect(),
         floor: compare::level_floor(context, load, arms),
