@@ -162,7 +162,9 @@ pub fn corrected(
     of: impl Fn(&Comparison) -> bool,
 ) -> Vec<String> {
     let line = |load: u32, c: &Comparison, it: Corrected| {
-        let stolen = it.stolen.map(|part| format!("the hypervisor took {} of their time", percent(part)));
+        let stolen = it
+            .stolen
+            .map(|part| format!("the hypervisor took {} of the CPU time that was wanted", percent(part)));
         let ghz = |hz: f64| digits(hz / 1e9);
         let clock =
             it.clock_hz.map(|(low, high)| format!("their clock was {} to {} GHz", ghz(low), ghz(high)));
