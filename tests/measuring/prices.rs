@@ -264,16 +264,18 @@ fn a_noisy_neighbour_does_not_move_the_floor_of_fast_rows() {
         pairs.iter().filter_map(ratio).collect()
     };
     let enough = |ratios: &[f64]| 2 * ratios.len() > PAIRS;
-    // What is left cannot change the answer once every row has it.
+    // On a machine whose own neighbours come and go for seconds, one pair is off by more in up to a third of cases: all of nine are so by accident
+    // in one of 20,000. What is left cannot change the answer once every row has it.
+    let most = 9;
     let settled = |pairs: &[(Value, Value)]| {
         rows.iter().map(|name| ratios(pairs, name)).all(|it| enough(&it) && is_close(&it, CROWD))
     };
-    while pairs.len() < PAIRS && !settled(&pairs) {
+    while pairs.len() < most && !settled(&pairs) {
         pairs.push((list(&words), list_in_a_crowd(&words)));
     }
     for name in rows {
         let ratios = ratios(&pairs, name);
-        assert!(enough(&ratios), "{name}: {} of {PAIRS} pairs have a price", ratios.len());
+        assert!(enough(&ratios), "{name}: {} of {} pairs have a price", ratios.len(), pairs.len());
         assert!(is_close(&ratios, CROWD), "{name}: {ratios:?}");
     }
 }
