@@ -21,7 +21,7 @@ use crate::stats::{Observation, quantile};
 use crate::verdict::Ratio;
 
 /// CPU time above this part that was stolen is worth a word, and so is a clock that changed by more.
-pub(super) const WORTH_A_WORD: f64 = 0.01;
+pub(crate) const WORTH_A_WORD: f64 = 0.01;
 
 /// The ratio at one speed of the CPUs, beside that of the times as they were.
 pub(super) fn corrected(

@@ -20,6 +20,8 @@ pub(crate) mod tests;
 mod warnings;
 mod work_left_out;
 
+pub(crate) use self::corrected::WORTH_A_WORD;
+
 pub use self::compare::{least_rounds, level_verdicts};
 pub use self::context::{Measured, alpha_per_interval};
 pub use self::duets::fewest_duets;

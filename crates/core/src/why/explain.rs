@@ -14,6 +14,7 @@ use super::refuse;
 use super::report::{Account, Difference, Finding, Why};
 use super::rules::Pair;
 use super::statement::Refusal;
+use super::stolen;
 use super::wrapped;
 use crate::analysis::Comparison;
 use crate::stats::Estimate;
@@ -34,6 +35,8 @@ pub fn explain(given: &ExplainInput<'_>) -> Why {
     if !wanted || given.plan.alternatives.len() < 2 {
         return why;
     }
+    let apart = stolen::apart(given.traced);
+    let given = &ExplainInput { traced: apart.as_deref().unwrap_or(given.traced), ..*given };
     let untraced = input::untraced(given.plan, given.batches);
     why.refusals.extend(refuse::whole(given, untraced.len()));
     if !why.refusals.is_empty() {

@@ -8,30 +8,15 @@ use crate::trace::report::{PathKind, PathRow};
 /// Puts into the path what the observed runs did not have: what runs takes longer by the part by which the kernel counted more CPU
 /// time untraced, the rest is a row of its own.
 pub(super) fn not_seen(path: &mut Vec<PathRow>, missing_s: f64, slower: f64) {
-    let runs = |row: &PathRow| {
-        matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked)
-    };
-    let running: f64 = path.iter().filter(|row| runs(row)).map(|row| row.seconds).sum();
+    let running: f64 = path.iter().filter(|row| row.kind.runs()).map(|row| row.seconds).sum();
     let longer = (running * slower).min(missing_s);
     if longer > 0.0 {
         let factor = 1.0 + longer / running;
-        path.iter_mut().filter(|row| runs(row)).for_each(|row| row.seconds *= factor);
+        path.iter_mut().filter(|row| row.kind.runs()).for_each(|row| row.seconds *= factor);
     }
     let unseen = missing_s - longer;
     if unseen > 0.0 && !path.is_empty() {
-        path.push(PathRow {
-            command: "(not observed)".into(),
-            kind: PathKind::Unobserved,
-            what: None,
-            holder: None,
-            after: None,
-            seconds: unseen,
-            avoidable_s: 0.0,
-            by_pinning_s: 0.0,
-            but_for_affinity_s: 0.0,
-            calls: Vec::new(),
-            count: 1,
-        });
+        path.push(PathRow::of("(not observed)".into(), PathKind::Unobserved, unseen));
     }
 }
 

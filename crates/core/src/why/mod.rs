@@ -12,6 +12,7 @@ mod input;
 mod kinds;
 mod medians;
 
+mod stolen;
 mod subtract_overhead;
 
 mod missing_time;

@@ -238,6 +238,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         both: bool,
     },
+    /// It waits longer for CPUs that the hypervisor gave to others.
+    Stolen,
     /// It confines itself to fewer CPUs, where its parts take turns.
     Confined {
         /// CPUs that its busiest command ran on.

@@ -30,7 +30,7 @@ impl Place {
             PathKind::CpuWait if foreign => Self::Foreign,
             PathKind::Sleep | PathKind::Network => Self::Fixed,
             PathKind::Disk | PathKind::WriteBack => Self::Device,
-            PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked => Self::Runs,
+            kind if kind.runs() => Self::Runs,
             _ => Self::Other,
         }
     }

@@ -334,6 +334,9 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
                 mostly(command) + &of_it,
             ),
         },
+        Fact::Stolen => {
+            longer(&format!("waits {cost} longer for CPUs that the hypervisor gave to others"), String::new())
+        }
         Fact::CpuContention { holders, both: true } => {
             let names: Vec<String> = holders.iter().map(|it| quoted(it)).collect();
             let named = if names.is_empty() { String::new() } else { format!(" ({})", names.join(" and ")) };

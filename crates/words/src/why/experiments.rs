@@ -197,6 +197,9 @@ fn untestable(why: &Untestable) -> String {
         Untestable::LeftToOthers => {
             "real-time tasks leave others a part of every second, about as much as it waits"
         }
+        Untestable::Stolen => {
+            "the hypervisor gives the CPUs to others, which nothing in this machine changes"
+        }
         Untestable::Quota => "the quota belongs to its cgroup, which is not changed here",
         Untestable::ShareElsewhere => "what gives it less of the CPUs does not stand in its command line",
         Untestable::WriteBack => "it waits until data is written, and no cache can spare it that",

@@ -153,7 +153,31 @@ pub enum PathKind {
     Lost,
 }
 
+impl PathRow {
+    /// A segment of a path of which no more is known.
+    pub fn of(command: CommandName, kind: PathKind, seconds: f64) -> Self {
+        Self {
+            command,
+            kind,
+            what: None,
+            holder: None,
+            after: None,
+            seconds,
+            avoidable_s: 0.0,
+            by_pinning_s: 0.0,
+            but_for_affinity_s: 0.0,
+            calls: Vec::new(),
+            count: 1,
+        }
+    }
+}
+
 impl PathKind {
+    /// Whether the command is on a CPU.
+    pub fn runs(self) -> bool {
+        matches!(self, Self::User | Self::Kernel | Self::Startup | Self::Forked)
+    }
+
     /// In words, behind the name of a command.
     pub fn words(self) -> &'static str {
         match self {

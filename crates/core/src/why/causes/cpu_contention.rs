@@ -1,22 +1,35 @@
 //! Others take the CPU.
 
-use super::definition::{BASE, Definition};
+use super::definition::{About, BASE, Definition};
 use crate::trace::report::{PathKind, SharerKind};
 use crate::why::experiments::{Change, Edit, ExperimentContext, SOME, Untestable};
 use crate::why::planned::{Test, Variation};
+use crate::why::report::Account;
 use crate::why::statement::{Fact, Measure};
 
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::CpuWait,
     counted: &[(Measure::CpusOthersBusy, |it| it.foreign.unwrap_or(0.0))],
-    fact: |it| Fact::CpuContention {
-        holders: it.slow.sharers.iter().take(2).map(|(name, _)| name.clone()).collect(),
-        both: it.slow.disturbed_like(it.fast),
+    fact: |it| match longer_stolen_s(it) > it.seconds / 2.0 {
+        true => Fact::Stolen,
+        false => Fact::CpuContention {
+            holders: it.slow.sharers.iter().take(2).map(|(name, _)| name.clone()).collect(),
+            both: it.slow.disturbed_like(it.fast),
+        },
     },
     change,
     winnable_s,
     ..BASE
 };
+
+/// How much longer the slower one waits for CPUs that the hypervisor has.
+fn longer_stolen_s(it: &About<'_>) -> f64 {
+    let stolen = |account: &Account| -> f64 {
+        let rows = account.critical_path.iter().filter(|row| row.holder == Some(SharerKind::Steal));
+        rows.map(|row| row.seconds).sum()
+    };
+    stolen(it.accounts.0) - stolen(it.accounts.1)
+}
 
 /// Its whole wait goes, and not only what it waits more than the other one.
 fn winnable_s(it: &ExperimentContext<'_>) -> f64 {
@@ -26,6 +39,9 @@ fn winnable_s(it: &ExperimentContext<'_>) -> f64 {
 /// Ordinary tasks kept away. `nice` would not do that: where sessions are groups of their own, it counts within the session
 /// only (sched(7), "The autogroup feature").
 fn change(it: &ExperimentContext<'_>) -> Result<Change, Untestable> {
+    if it.finding.fact == Some(Fact::Stolen) {
+        return Err(Untestable::Stolen);
+    }
     if let Some(why) = &it.machine.no_realtime {
         return Err(Untestable::NoRealTime { why: why.clone() });
     }

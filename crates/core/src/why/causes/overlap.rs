@@ -133,8 +133,7 @@ fn piped(text: &str) -> bool {
 
 /// CPU seconds that are not on the critical path: they are spent while that runs or waits.
 fn beside_path_s(account: &Account) -> f64 {
-    let runs =
-        |kind| matches!(kind, PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked);
-    let on_path: f64 = account.critical_path.iter().filter(|row| runs(row.kind)).map(|row| row.seconds).sum();
+    let on_path: f64 =
+        account.critical_path.iter().filter(|row| row.kind.runs()).map(|row| row.seconds).sum();
     account.work.iter().map(|row| row.seconds).sum::<f64>() - on_path
 }

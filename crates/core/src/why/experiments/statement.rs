@@ -154,6 +154,8 @@ pub enum Untestable {
     BothWaitForCpus,
     /// Real-time tasks leave about as much to others as it waits.
     LeftToOthers,
+    /// The hypervisor gives the CPUs to others.
+    Stolen,
     /// The quota belongs to the cgroup.
     Quota,
     /// What gives it less of the CPUs does not stand in the command line.

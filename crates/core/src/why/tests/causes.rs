@@ -3,7 +3,7 @@
 use super::fixture::{Scene, Trace, command};
 use crate::sample::Arm;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
+use crate::trace::report::{Avoidable, Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Finding, Why};
 use crate::why::statement::{Because, Fact, Measure, Pair};
@@ -350,6 +350,64 @@ fn what_others_take_from_both_is_a_line_of_its_own_and_no_part_of_what_runs_long
     let why = scene.explain();
     let slowed = &why.findings[1];
     assert!(matches!(slowed.fact, Some(Fact::CpuContention { both: false, .. })), "{slowed:#?}");
+}
+
+/// In each observed run the hypervisor took this part of the CPU time of all commands, as the scheduler's account and `/proc/stat` say.
+fn with_stolen(mut scene: Scene, part: impl Fn(usize, u32) -> f64) -> Scene {
+    for run in &mut scene.traced {
+        let (part, report) = (part(run.alternative, run.round), &mut run.report);
+        let longer = 1.0 / (1.0 - part);
+        report.critical_path.iter_mut().filter(|row| row.kind.runs()).for_each(|row| row.seconds *= longer);
+        report.work.iter_mut().for_each(|row| row.seconds *= longer);
+        let ran: f64 = report.work.iter().map(|row| row.seconds).sum();
+        report.commands = report.work.iter().map(|row| command(row.command.as_str(), vec![0])).collect();
+        report.commands.dedup_by(|a, b| a.command == b.command);
+        for row in &mut report.commands {
+            let work = report.work.iter().filter(|it| it.command == row.command);
+            row.running_s = work.map(|it| it.seconds).sum();
+            row.stolen_s = Some(part * row.running_s);
+        }
+        report.avoidable = Some(Avoidable { steal_s: Some(part * ran), ..Avoidable::default() });
+    }
+    scene
+}
+
+#[test]
+fn what_the_hypervisor_took_is_no_computing() {
+    let longer = common().runs("work", WorkKind::User, 0.05, 0);
+    let scene = || {
+        // From none of a run to three quarters of it, whoever runs: in the middle a quarter, as of the untraced ones.
+        let untraced = |work_s: f64| (work_s / 0.75, work_s);
+        let scene = Scene::untraced(&common().0, &longer.0, untraced(0.101), untraced(0.151));
+        with_stolen(scene, |index, round| 0.25 * f64::from((round * 5 + 3 * index as u32) % 4))
+    };
+    let why = scene().explain();
+    let finding = &why.findings[0];
+    assert_eq!((finding.cause, finding.alternative.as_str()), (Cause::Compute, "b"), "{:#?}", why.findings);
+    assert!((finding.seconds / 0.05 - 1.0).abs() < 0.1, "{}", finding.seconds);
+    partition(&why);
+    // As the events alone have it.
+    let mut unknown = scene();
+    unknown.traced.iter_mut().for_each(|run| run.report.avoidable = None);
+    let seen = unknown.explain().findings[0].clone();
+    assert!(seen.cause != Cause::Compute || (seen.seconds / 0.05 - 1.0).abs() > 0.2, "{seen:#?}");
+}
+
+#[test]
+fn a_difference_that_the_hypervisor_makes_is_told_so() {
+    let untraced = |wall_s| (wall_s, 0.101);
+    let scene = Scene::untraced(&common().0, &common().0, untraced(0.101), untraced(0.202));
+    let why = with_stolen(scene, |index, _| 0.5 * index as f64).explain();
+    let finding = &why.findings[0];
+    assert_eq!(
+        (finding.cause, finding.alternative.as_str()),
+        (Cause::CpuContention, "b"),
+        "{:#?}",
+        why.findings
+    );
+    assert!((finding.seconds / 0.101 - 1.0).abs() < 0.1, "{}", finding.seconds);
+    assert_eq!(finding.fact, Some(Fact::Stolen));
+    partition(&why);
 }
 
 #[test]
