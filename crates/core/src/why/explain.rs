@@ -26,6 +26,12 @@ use crate::verdict::Verdict;
 ///
 /// Without traces that saw waits, a difference is explained by counts and CPU time. A second call with the same runs gives the same.
 pub fn explain(given: &ExplainInput<'_>) -> Why {
+    let (runs, batches) = (stolen::from_runs(given.traced), stolen::from_batches(given.traced_batches));
+    let given = &ExplainInput {
+        traced: runs.as_deref().unwrap_or(given.traced),
+        traced_batches: batches.as_deref().unwrap_or(given.traced_batches),
+        ..*given
+    };
     let mut why = Why {
         predictions: super::predict::predictions(given),
         growth: super::growth::growth(given),
@@ -35,8 +41,6 @@ pub fn explain(given: &ExplainInput<'_>) -> Why {
     if !wanted || given.plan.alternatives.len() < 2 {
         return why;
     }
-    let apart = stolen::apart(given.traced);
-    let given = &ExplainInput { traced: apart.as_deref().unwrap_or(given.traced), ..*given };
     let untraced = input::untraced(given.plan, given.batches);
     why.refusals.extend(refuse::whole(given, untraced.len()));
     if !why.refusals.is_empty() {

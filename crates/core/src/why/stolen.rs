@@ -9,32 +9,39 @@
 
 use std::collections::BTreeMap;
 
-use super::report::Traced;
+use super::report::{Traced, TracedBatch};
 use crate::analysis::WORTH_A_WORD;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::report::{CommandRow, PathKind, PathRow, SharerKind};
 
 /// The runs with what was stolen apart. `None` where that is little, or is not known of every run: then they stay as they are.
-pub(super) fn apart(traced: &[Traced]) -> Option<Vec<Traced>> {
-    let commands = || traced.iter().flat_map(|it| &it.report.commands);
-    let ran_s: f64 = commands().map(|row| row.running_s).sum();
-    let left_out_s: f64 = commands().map(|row| row.stolen_s).sum::<Option<f64>>()?;
-    let told = |it: &Traced| it.report.avoidable.and_then(|it| it.steal_s);
-    let stolen_s = left_out_s.min(traced.iter().map(told).sum::<Option<f64>>()?);
-    if stolen_s <= WORTH_A_WORD * ran_s {
-        return None;
-    }
-    let without = |run: &Traced| {
-        let mut run = run.clone();
-        take(&mut run.report, stolen_s / left_out_s);
-        run
-    };
+pub(super) fn from_runs(traced: &[Traced]) -> Option<Vec<Traced>> {
+    let part = part(traced.iter().map(|it| &it.report))?;
+    let without = |it: &Traced| Traced { report: without(&it.report, part), ..it.clone() };
     Some(traced.iter().map(without).collect())
 }
 
-/// Takes this part of what the scheduler left out off all that ran.
-fn take(report: &mut TraceReport, part: f64) {
+/// The same of the batches of the highest load.
+pub(super) fn from_batches(traced: &[TracedBatch]) -> Option<Vec<TracedBatch>> {
+    let part = part(traced.iter().map(|it| &it.report))?;
+    let without = |it: &TracedBatch| TracedBatch { report: without(&it.report, part), ..it.clone() };
+    Some(traced.iter().map(without).collect())
+}
+
+/// The part of what the scheduler left out that was stolen, over all these. `None` where that is little of what ran.
+fn part<'a>(reports: impl Iterator<Item = &'a TraceReport> + Clone) -> Option<f64> {
+    let commands = || reports.clone().flat_map(|it| &it.commands);
+    let ran_s: f64 = commands().map(|row| row.running_s).sum();
+    let left_out_s: f64 = commands().map(|row| row.stolen_s).sum::<Option<f64>>()?;
+    let told = |it: &TraceReport| it.avoidable.and_then(|it| it.steal_s);
+    let stolen_s = left_out_s.min(reports.clone().map(told).sum::<Option<f64>>()?);
+    (stolen_s > WORTH_A_WORD * ran_s).then(|| stolen_s / left_out_s)
+}
+
+/// The report with this part of what the scheduler left out taken off all that ran.
+fn without(report: &TraceReport, part: f64) -> TraceReport {
+    let mut report = report.clone();
     let of = |row: &CommandRow| {
         let stolen = part * row.stolen_s? / row.running_s;
         Some((row.command.clone(), stolen.min(1.0))).filter(|_| stolen > 0.0 && row.running_s > 0.0)
@@ -54,4 +61,5 @@ fn take(report: &mut TraceReport, part: f64) {
         holder: Some(SharerKind::Steal),
         ..PathRow::of(command, PathKind::CpuWait, seconds)
     }));
+    report
 }

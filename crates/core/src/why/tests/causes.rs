@@ -1,9 +1,9 @@
 //! Every cause of the list, planted alone, is found first, with its seconds.
 
-use super::fixture::{Scene, Trace, command};
+use super::fixture::{Scene, Trace, command, stolen};
 use crate::sample::Arm;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Avoidable, Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
+use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Finding, Why};
 use crate::why::statement::{Because, Fact, Measure, Pair};
@@ -352,22 +352,10 @@ fn what_others_take_from_both_is_a_line_of_its_own_and_no_part_of_what_runs_long
     assert!(matches!(slowed.fact, Some(Fact::CpuContention { both: false, .. })), "{slowed:#?}");
 }
 
-/// In each observed run the hypervisor took this part of the CPU time of all commands, as the scheduler's account and `/proc/stat` say.
+/// In each observed run the hypervisor took this part of the CPU time of all commands.
 fn with_stolen(mut scene: Scene, part: impl Fn(usize, u32) -> f64) -> Scene {
     for run in &mut scene.traced {
-        let (part, report) = (part(run.alternative, run.round), &mut run.report);
-        let longer = 1.0 / (1.0 - part);
-        report.critical_path.iter_mut().filter(|row| row.kind.runs()).for_each(|row| row.seconds *= longer);
-        report.work.iter_mut().for_each(|row| row.seconds *= longer);
-        let ran: f64 = report.work.iter().map(|row| row.seconds).sum();
-        report.commands = report.work.iter().map(|row| command(row.command.as_str(), vec![0])).collect();
-        report.commands.dedup_by(|a, b| a.command == b.command);
-        for row in &mut report.commands {
-            let work = report.work.iter().filter(|it| it.command == row.command);
-            row.running_s = work.map(|it| it.seconds).sum();
-            row.stolen_s = Some(part * row.running_s);
-        }
-        report.avoidable = Some(Avoidable { steal_s: Some(part * ran), ..Avoidable::default() });
+        run.report = stolen(&run.report, part(run.alternative, run.round));
     }
     scene
 }

@@ -1,5 +1,7 @@
 //! Hand-made reports, records and measurements.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::{self, Analysis, Latency, LevelResult, Measured};
 use crate::host::{Host, HostFacts};
 use crate::plan::{Alternative, Plan};
@@ -10,8 +12,8 @@ use crate::trace::command::CommandName;
 use crate::trace::counts::OwnCost;
 use crate::trace::event::FileKind;
 use crate::trace::report::{
-    Cause as Wait, CommandRow, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow, TransferRow,
-    TreeRow, WaitRow, WorkKind, WorkRow,
+    Avoidable, Cause as Wait, CommandRow, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow,
+    TransferRow, TreeRow, WaitRow, WorkKind, WorkRow,
 };
 use crate::why::report::{Traced, TracedBatch};
 use crate::why::{ExplainInput, Why, explain};
@@ -65,6 +67,27 @@ pub(in crate::why) fn command(name: &str, cpus: Vec<u16>) -> CommandRow {
         migrations: None,
         cpus,
     }
+}
+
+/// The same while the hypervisor took this part of the CPU time of all commands, as the scheduler's account and `/proc/stat` say.
+pub(in crate::why) fn stolen(report: &TraceReport, part: f64) -> TraceReport {
+    let mut report = report.clone();
+    let longer = 1.0 / (1.0 - part);
+    report.critical_path.iter_mut().filter(|row| row.kind.runs()).for_each(|row| row.seconds *= longer);
+    report.work.iter_mut().for_each(|row| row.seconds *= longer);
+    let mut ran: BTreeMap<CommandName, f64> = BTreeMap::new();
+    for row in &report.work {
+        *ran.entry(row.command.clone()).or_default() += row.seconds;
+    }
+    let steal_s = Some(part * ran.values().sum::<f64>());
+    report.avoidable = Some(Avoidable { steal_s, ..Avoidable::default() });
+    let of = |(name, running_s): (CommandName, f64)| CommandRow {
+        running_s,
+        stolen_s: Some(part * running_s),
+        ..command(name.as_str(), vec![0])
+    };
+    report.commands = ran.into_iter().map(of).collect();
+    report
 }
 
 /// A full trace with these rows on its path.

@@ -1,6 +1,6 @@
 //! What grows with load, by kind of work: from observed batches beside observed runs of one copy.
 
-use super::fixture::{Scene, Trace};
+use super::fixture::{Scene, Trace, stolen};
 use crate::sample::{Arm, Batch};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
@@ -77,6 +77,16 @@ fn the_kind_that_grows_is_named() {
     assert!((row.here - 0.02).abs() < 1e-3 && (row.there - 0.07).abs() < 1e-3 && row.unit == "s", "{row:?}");
     let most = growth.cost.unwrap().most;
     assert_eq!(most, Some(GrowsIn::Kernel { on: Some(WorkKind::Pipe), also: None }));
+}
+
+#[test]
+fn what_the_hypervisor_took_from_the_batch_hides_no_kind() {
+    let most = |batch| of_b(&scene(0.16, batch)).cost.unwrap().most;
+    let batch = stolen(&ten(&alone(0.07)), 0.5);
+    assert_eq!(most(batch.clone()), Some(GrowsIn::Kernel { on: Some(WorkKind::Pipe), also: None }));
+    // Of which nobody says that it was stolen.
+    let unknown = TraceReport { avoidable: None, ..batch };
+    assert_ne!(most(unknown), Some(GrowsIn::Kernel { on: Some(WorkKind::Pipe), also: None }));
 }
 
 #[test]
