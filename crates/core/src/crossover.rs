@@ -69,6 +69,10 @@ pub enum NotPredicted {
     BoundsDoNotCross,
     /// The works differ by less than their interval: a number made of noise is no prediction.
     WorksAlike,
+    /// The ratio of the works has no interval.
+    WorksUnknown,
+    /// One of the two was not measured alone, so its span is not known.
+    NoneAlone,
 }
 
 /// Loads over which one verdict held.

@@ -8,7 +8,8 @@
 //!    to matter is "same", even when it surely is not zero. The band is symmetric on the log scale, so swapping the two
 //!    alternatives mirrors the verdict.
 //! 3. The whole interval lies below 1: **faster**. Likewise above 1: **slower**. Where the number of rounds was fixed, the baseline's own
-//!    runs give a floor, each over the one before: the ratio must then be farther from 1 than the farther end of its interval.
+//!    runs give a floor, each over the one before: the ratio must then be farther from 1 than that surely is (the nearer end of its interval).
+//!    The ratio's own interval holds the noise of runs already, so what a floor of few pairs may be is not held against it once more.
 //!    Else the runs of the hidden copy are among those that the alternative is ranked against, which is more than any floor.
 //! 4. When all is over and the whole interval lies within a second, wider band around 1: **same**. How far it reaches is told.
 //! 5. Otherwise **undecided**, with an estimate of further rounds.
@@ -278,13 +279,13 @@ pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judg
     let (method, estimate) = (rule.method(blocks.len()), rule.estimate(blocks));
     let interval = rule.interval(blocks, rule.alpha);
     let held_against = floor.filter(|_| method != Method::RankEProcess);
-    let floor_size = held_against.map_or(0.0, |floor| size(floor.interval(rule, rule.floor_alpha)));
+    let floor_size = held_against.map_or(0.0, |floor| surely(floor.interval(rule, rule.floor_alpha)));
     let verdict =
         estimate.map_or(Verdict::Undecided, |estimate| rule.verdict(interval, estimate, floor_size));
     let undecided = verdict == Verdict::Undecided;
     let needed = |smaller_by| match rule.fixed {
         _ if !undecided => None,
-        Some(_) => rounds_to_fix(&ln_ratios(blocks), held_against, rule),
+        Some(_) => rounds_to_fix(&ln_ratios(blocks), held_against, rule, smaller_by),
         None => rounds_to_run(blocks, rule, smaller_by),
     };
     Judgement {
@@ -316,9 +317,9 @@ pub fn ratio(ln: f64) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// How far from 0 an interval reaches; without bound if there is none.
-fn size(interval: Option<Interval>) -> f64 {
-    interval.map_or(f64::INFINITY, |(low, high)| low.abs().max(high.abs()))
+/// How far from 0 all of an interval surely is; nothing is sure without one.
+fn surely(interval: Option<Interval>) -> f64 {
+    interval.map_or(0.0, |(low, high)| low.max(-high).max(0.0))
 }
 
 /// At this "error probability" the interval ends where the bets have won nothing: about two standard errors from the estimate.
@@ -337,21 +338,37 @@ fn rounds_to_run(blocks: &[Block], rule: &Rule, smaller_by: f64) -> Option<u32> 
     let decides = |n: usize| {
         let times = n as f64 / now as f64;
         let refuses = |candidate, slower| evidence.refuses(candidate, slower, times, rule.alpha);
-        refuses(smaller * smaller_by, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
+        // Of an open end no part is none.
+        let candidate = if smaller_by > 0.0 { smaller * smaller_by } else { 0.0 };
+        refuses(candidate, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
     };
     further(now, least, decides)
 }
 
-/// Further rounds that whoever fixes a larger number would about need.
-fn rounds_to_fix(ln_ratios: &[Observation], floor: Option<&FloorBlocks>, rule: &Rule) -> Option<u32> {
+/// Further rounds that whoever fixes a larger number would about need, where the effect is smaller than it looks by this part of what is not
+/// known of it.
+fn rounds_to_fix(
+    ln_ratios: &[Observation],
+    floor: Option<&FloorBlocks>,
+    rule: &Rule,
+    smaller_by: f64,
+) -> Option<u32> {
     let (now, least) = (ln_ratios.len(), rule.min_rounds(Method::Sign));
     let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
-    let (seen, floor_seen) =
-        (Ends::of(ln_ratios), floor.map(|floor| Ends::of(&self::ln_ratios(&floor.blocks))));
+    let seen = Ends::of(ln_ratios);
+    let near = |(low, high): Interval| if median > 0.0 { low } else { high };
+    let unsure = seen.at(now, sign::skip(now, rule.alpha)).map(near).filter(|end| end.is_finite());
+    let smaller = unsure.map_or(0.0, |end| smaller_by * (median - end));
+    let floor = floor.map(|floor| self::ln_ratios(&floor.blocks));
+    let floor_at = |n: usize| {
+        let pairs = floor.as_ref()?;
+        let then = n * pairs.len() / now;
+        Ends::of(pairs).at(then, sign::skip(then, rule.floor_alpha))
+    };
     let decides = |n: usize| {
-        let floor_size =
-            floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, sign::skip(n, rule.floor_alpha))));
-        rule.verdict(seen.at(n, sign::skip(n, rule.alpha)), median, floor_size) != Verdict::Undecided
+        let interval = seen.at(n, sign::skip(n, rule.alpha));
+        let interval = interval.map(|(low, high)| (low - smaller, high - smaller));
+        rule.verdict(interval, median - smaller, surely(floor_at(n))) != Verdict::Undecided
     };
     further(now, least, decides)
 }
@@ -460,14 +477,17 @@ mod tests {
 
     #[test]
     fn an_effect_below_the_floor_is_no_verdict() {
-        let (effect, noise) = (around(0.05, 0.02, 20), around(0.0, 0.2, 20));
+        let effect = around(0.05, 0.02, 20);
+        let floor = |of| FloorBlocks { blocks: around(of, 0.02, 10), fixed: Some(10) };
         assert_eq!(judge(&effect, None, &FIXED).verdict, Verdict::Slower);
-        let noise = FloorBlocks { blocks: noise, fixed: Some(20) };
+        // Each run of the baseline surely takes longer than the one before, and by more than the alternative does.
+        let noise = floor(0.2);
         let judgement = judge(&effect, Some(&noise), &FIXED);
-        assert_eq!(judgement.verdict, Verdict::Undecided);
+        assert_eq!((judgement.verdict, judgement.rounds_needed), (Verdict::Undecided, None));
         assert!(judgement.low.is_some_and(|low| low > 1.0));
-        // The floor's interval narrows with rounds, so more rounds would do.
-        assert!(judgement.rounds_needed.is_some());
+        // What a floor may be is in the ratio's interval as well.
+        let noisy = FloorBlocks { blocks: around(0.0, 0.2, 10), fixed: Some(10) };
+        assert_eq!(judge(&effect, Some(&noisy), &FIXED).verdict, Verdict::Slower);
         // Where a hidden copy runs, the alternative is ranked against its runs as well: there is nothing else to hold it against.
         assert_eq!(judge(&effect, Some(&noise), &RULE).verdict, Verdict::Slower);
     }
@@ -518,7 +538,28 @@ mod tests {
         let both = Observation { low: f64::NEG_INFINITY, value: 0.0, high: f64::INFINITY };
         let judgement = judge(&blocks([both; 50]), None, &RULE);
         assert_eq!((judgement.verdict, judgement.low, judgement.high), (Verdict::Undecided, None, None));
-        assert_eq!(judgement.rounds_needed, None);
+        assert_eq!((judgement.rounds_needed, judgement.soonest), (None, None));
+    }
+
+    /// From 12 runs on the baseline's own make a floor, which must not take away what they decide.
+    #[test]
+    fn more_fixed_runs_decide_no_less_often() {
+        let decided = |runs: usize| {
+            let rule = Rule { fixed: Some(runs as u32), ..RULE };
+            let decides = |seed: &u64| {
+                let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+                let mut noise = || 0.05 * (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 0.3;
+                let base: Vec<f64> = (0..runs).map(|_| noise()).collect();
+                let own = base.chunks_exact(2).map(|pair| pair[1] - pair[0]);
+                let floor = FloorBlocks { blocks: blocks(own), fixed: Some(runs as u32 / 2) };
+                let differences =
+                    blocks(base.iter().map(|of_base| 0.1 + noise() - of_base).collect::<Vec<_>>());
+                judge(&differences, Some(&floor).filter(|_| runs >= 12), &rule).verdict != Verdict::Undecided
+            };
+            (0..200).filter(decides).count()
+        };
+        let [eleven, twelve, twenty] = [11, 12, 20].map(decided);
+        assert!(eleven > 130 && twelve >= eleven && twenty >= twelve, "{eleven} {twelve} {twenty} of 200");
     }
 
     /// Who runs as many more rounds as were named has a verdict more often than not, however few there were before.

@@ -35,5 +35,9 @@ pub fn not_predicted(why: NotPredicted) -> &'static str {
     match why {
         NotPredicted::BoundsDoNotCross => "none, the bounds do not cross",
         NotPredicted::WorksAlike => "none can be told, the works differ by less than their interval",
+        NotPredicted::WorksUnknown => {
+            "none can be told, the works have no interval (too few rounds, or no CPU time was counted)"
+        }
+        NotPredicted::NoneAlone => "none can be told, no copy was measured alone; give --load 1 as well",
     }
 }

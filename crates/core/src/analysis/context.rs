@@ -92,6 +92,11 @@ impl<'a> Context<'a> {
     pub(super) fn alone(&self, index: usize) -> Option<Alone> {
         self.alone.get(index).copied().flatten().map(|(_, alone)| alone)
     }
+
+    /// Whether one copy of it was measured alone, so that its span is that.
+    pub(super) fn ran_alone(&self, index: usize) -> bool {
+        self.alone.get(index).copied().flatten().is_some_and(|(load, _)| load == 1)
+    }
 }
 
 /// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended

@@ -31,9 +31,17 @@ fn of(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison], index: 
     let closed = !matches!(context.mode(), Mode::Open { .. });
     // Two works that cannot be told apart, or that count as the same, cross anywhere or nowhere.
     let apart = |works: &Ratio| works.excludes_one() && works.ratio.ln().abs() > plan.delta.ln_1p();
-    let works = works(levels.first(), duets, name).filter(apart);
-    let predicted = works.filter(|_| closed).and_then(|works| predicted(context, index, works));
-    let why = if works.is_some() { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
+    let works = works(levels.first(), duets, name);
+    let ran_alone = [index, context.baseline()].iter().all(|index| context.ran_alone(*index));
+    let usable = works.filter(apart).filter(|_| closed && ran_alone);
+    let predicted = usable.and_then(|works| predicted(context, index, works));
+    let why = match works {
+        _ if usable.is_some() => NotPredicted::BoundsDoNotCross,
+        // Among others a span holds waiting, and the longer one may be that of the shorter command.
+        _ if !ran_alone => NotPredicted::NoneAlone,
+        Some(Ratio { low: Some(_), high: Some(_), .. }) => NotPredicted::WorksAlike,
+        _ => NotPredicted::WorksUnknown,
+    };
     Crossover {
         alternative: name.to_owned(),
         baseline: context.name(context.baseline()).to_owned(),

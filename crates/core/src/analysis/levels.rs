@@ -16,8 +16,7 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
     let (user, system) = split(work, batches);
     let latency = latency(batches);
     // Of copies that run beside others the span holds waiting, and says nothing of how much longer they take.
-    let span = context.alone.get(index).copied().flatten().filter(|(load, _)| *load == 1);
-    let span = span.map(|(_, alone)| alone.span_s);
+    let span = context.alone(index).filter(|_| context.ran_alone(index)).map(|alone| alone.span_s);
     let (max_rss_bytes, max_rss_at_most) = max_rss(context, index, batches);
     LevelResult {
         alternative: context.name(index).to_owned(),

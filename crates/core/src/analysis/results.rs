@@ -54,9 +54,9 @@ pub struct Comparison {
     pub alternative: String,
     /// The baseline.
     pub baseline: String,
-    /// exp(median of per-round ln ratio).
+    /// By `method`: of sign and student_t exp(median of the rounds' ln ratios), of rank_e_process the median ratio of a run to one of the baseline or its hidden copy, over all pairs within a block.
     pub ratio: f64,
-    /// Lower end of its interval; null while there are too few rounds for one.
+    /// Lower end of its interval; null while there are too few rounds for one, or when time-outs leave it open.
     pub low: Option<f64>,
     /// Upper end of its interval; null while there are too few rounds, or when time-outs leave it open.
     pub high: Option<f64>,
@@ -265,7 +265,7 @@ pub struct Latency {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
-    /// Median ratio.
+    /// The ratio, made as that of a comparison.
     pub ratio: f64,
     /// Lower end of its interval.
     pub low: Option<f64>,

@@ -52,7 +52,8 @@ pub(super) fn predictions(given: &ExplainInput<'_>) -> Vec<Prediction> {
 fn of_alternative(name: &str, levels: &[(u32, &LevelResult)], capacity: f64) -> Vec<Prediction> {
     let Some(((lowest, first), others)) = levels.split_first() else { return Vec::new() };
     let alone = Alone { span_s: first.latency_s.p50, work_s: first.work_per_copy_s };
-    if alone.span_s <= 0.0 || alone.work_s <= 0.0 {
+    // Of copies that ran beside others the span holds waiting.
+    if *lowest != 1 || alone.span_s <= 0.0 || alone.work_s <= 0.0 {
         return Vec::new();
     }
     let from = Model { alone, half_width: half_width(&first.makespan_s), capacity };
