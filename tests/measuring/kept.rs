@@ -51,6 +51,7 @@ fn nothing_is_kept_where_that_is_asked_for_or_cannot_be() {
     place.write("state", "");
     let ran = place.run(&FASTER).ok();
     assert!(!ran.err.contains("state"), "{}", ran.err);
+    assert!(!ran.out.contains("whyfaster show"), "it is not there: {}", ran.out);
     let none = |name: &str, value: &str| {
         let mut command = place.whyfaster(&FASTER);
         command.env_remove("HOME").env(name, value);
@@ -58,5 +59,17 @@ fn nothing_is_kept_where_that_is_asked_for_or_cannot_be() {
     };
     none("XDG_STATE_HOME", "relative");
     assert!(!place.path("relative").exists(), "a path that is not absolute counts for nothing");
+    place.assert_clean();
+}
+
+#[test]
+fn what_could_not_be_kept_is_told() {
+    let place = Sandbox::new();
+    // A file of more than a block does not fit anywhere, as where the disk is full.
+    let ran = place
+        .shell("(trap '' XFSZ; ulimit -f 1; $whyfaster compare -N --runs 9 true /bin/true) 2>&1 | cat")
+        .ok();
+    assert!(ran.out.contains("this record could not be kept"), "{}", ran.out);
+    place.run(&["show"]).expect_error(2, &["no record was kept"]);
     place.assert_clean();
 }

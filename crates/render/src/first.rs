@@ -2,6 +2,7 @@
 //! do, from what load on the answer flips, and where the rest is. Words such as work, share and bound are left to the tables.
 
 use whyfaster_core::analysis::{Change, Comparison, DuetComparison, Level, LevelResult};
+use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::Crossover;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::{Alternative, Loads, Mode};
@@ -178,7 +179,13 @@ fn of_level(record: &Record, level: &Level, rows: &[&LevelResult], names: &Names
     }
     let work = Scale::choose(rows.iter().map(|row| row.work_per_copy_s), look.time_unit);
     let cpu = Column::of(format!("CPU time {}", work.name), rows, |row| work.number(row.work_per_copy_s));
-    let busy = Column::of("CPUs busy", rows, |row| digits(row.cpus_busy()));
+    let cpus = capacity(&record.plan, &record.host);
+    // Copies that the time-out ended are none that were completed, but kept CPUs busy.
+    let cpus_busy = |row: &LevelResult| match row.timed_out {
+        0 => row.cpus_busy(),
+        _ => row.share * cpus,
+    };
+    let busy = Column::of("CPUs busy", rows, |row| digits(cpus_busy(row)));
     groups.push(Group::new("CPU time", vec![cpu, busy]));
     let values = |row: &LevelResult| {
         let (low, high) = ends(row);

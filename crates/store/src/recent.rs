@@ -10,18 +10,17 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
 use super::atomic::write_private;
 
 /// So many records are kept, of so many bytes together. One comparison takes less than 200 KB.
 const MOST: usize = 20;
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Keeps the bytes of a record of this verb, and lets go of the oldest.
-pub fn keep(verb: &str, bytes: &[u8]) {
-    if let Some(place) = place() {
-        // Nobody asked for it, so nobody is told.
-        let _ = keep_in(&place, verb, bytes);
-    }
+/// Keeps the bytes of a record of this verb, and lets go of the oldest. Where [`takes`] says beforehand that it will not, that is no error.
+pub fn keep(verb: &str, bytes: &[u8]) -> io::Result<()> {
+    place().filter(|place| ours(place)).map_or(Ok(()), |place| keep_in(&place, verb, bytes))
 }
 
 /// The records, the newest first.
@@ -51,16 +50,18 @@ pub fn takes() -> bool {
     place().is_some_and(|place| ours(&place))
 }
 
-/// Whether the directory is this user's, or would be. In one of somebody else, as with the HOME of who called sudo, records would stand in
-/// that user's way.
+/// Whether the directory is this user's and can be written to, or would be. In one of somebody else, as with the HOME of who called sudo, records
+/// would stand in that user's way.
 fn ours(place: &Path) -> bool {
-    let there = place.ancestors().find(|path| path.exists()).and_then(|path| fs::metadata(path).ok());
-    there.is_some_and(|it| it.uid() == rustix::process::geteuid().as_raw())
+    let Some(there) = place.ancestors().find(|path| path.exists()) else { return false };
+    let own = |it: fs::Metadata| it.is_dir() && it.uid() == rustix::process::geteuid().as_raw();
+    let writable = || accessat(CWD, there, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+    fs::metadata(there).is_ok_and(own) && writable()
 }
 
 fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
-    if bytes.len() as u64 > MOST_BYTES || !ours(place) {
-        return Ok(());
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {} MB", MOST_BYTES >> 20)));
     }
     DirBuilder::new().recursive(true).mode(0o700).create(place)?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S.%6f");
@@ -133,7 +134,7 @@ mod tests {
         keep_in(&place, "trace", &half).unwrap();
         keep_in(&place, "trace", &half).unwrap();
         assert_eq!(within(&place).unwrap().len(), 19);
-        keep_in(&place, "trace", &vec![b'1'; MOST_BYTES as usize + 1]).unwrap();
+        keep_in(&place, "trace", &vec![b'1'; MOST_BYTES as usize + 1]).unwrap_err();
         assert_eq!(within(&place).unwrap().len(), 19, "one that is larger than all may be is not kept");
     }
 

@@ -112,14 +112,18 @@ fn littles_law(context: &Context<'_>, index: usize) -> Option<Caution> {
     })
 }
 
-/// CPU seconds of the whole machine while batches ran, over those for which `of` is known; and the sum of `of`.
+/// With fewer CPU seconds of the machine than these, the ticks of 10 ms in which the kernel counts say nothing.
+const TOLD_FROM_S: f64 = 0.2;
+
+/// The sum of `of`, as a part of the CPU seconds of the whole machine while those batches ran of which it is known. Ticks may add up to more than
+/// all.
 fn part_of_machine(context: &Context<'_>, of: impl Fn(&Batch) -> Option<f64>) -> Option<f64> {
     let before = &context.measured.host.before;
     let cpus = before.cpus_online.map_or(context.capacity, f64::from);
     let batches = context.levels.values().flat_map(|arms| arms.values().flat_map(|rounds| rounds.values()));
     let known = batches.filter_map(|batch| Some((of(batch)?, cpus * batch.makespan_s)));
     let (sum, machine) = known.fold((0.0, 0.0), |(sum, all), (x, seconds)| (sum + x, all + seconds));
-    (machine > 0.0).then(|| sum / machine)
+    (machine >= TOLD_FROM_S).then(|| (sum / machine).min(1.0))
 }
 
 fn stolen(context: &Context<'_>) -> Option<Caution> {

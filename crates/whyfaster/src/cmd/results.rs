@@ -130,19 +130,25 @@ pub fn json(document: &impl Serialize) -> anyhow::Result<Exit> {
 /// Keeps the bytes of a record for `show`, and adds them to the store that was asked for.
 pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -> anyhow::Result<()> {
     let Ok(bytes) = bytes else { return Ok(()) };
-    if outputs.keep {
-        store::recent::keep(verb, &bytes);
-    }
+    let keeps = outputs.keep && store::recent::takes();
+    let kept = keeps && store::recent::keep(verb, &bytes).map_err(not_kept).is_ok();
     let Some(save) = &outputs.save else { return Ok(()) };
     // By the way that records of others take.
     let recorded = store::received(Path::new("what was measured"), &bytes);
     match recorded.and_then(|recorded| add(save, recorded, &bytes, "this machine")) {
-        Err(failure) if outputs.keep => {
+        Err(failure) if kept => {
             let hint = "it is kept: 'whyfaster show --list' says under which name, for 'whyfaster store add'";
             Err(Failure::new(failure.exit, failure.message, hint).into())
         }
         added => Ok(added?),
     }
+}
+
+/// The screen may have pointed to it.
+fn not_kept(error: std::io::Error) {
+    exit::say(&format!(
+        "note: this record could not be kept, and 'whyfaster show' does not have it: {error}"
+    ));
 }
 
 /// Where what an interrupt left is, if no file was named for it.

@@ -38,6 +38,21 @@ fn a_clean_measurement_has_nothing_to_say() {
     assert_eq!(analysis.not_measured, []);
 }
 
+/// Ticks of 10 ms say nothing of batches that together take a few ms, and add up to no more than all of the machine.
+#[test]
+fn what_others_took_is_no_more_than_the_machine() {
+    let share = |makespan_s: f64| {
+        let mut fixture = Fixture::two(&[1], 3, |_, _, _| (makespan_s, makespan_s));
+        fixture.each(BASE, |batch| batch.machine_busy_s = Some(batch.makespan_s + 100.0));
+        let of = |it: Caution| match it {
+            Caution::OthersDuringBatches { share } => Some(share),
+            _ => None,
+        };
+        fixture.analyse().warnings.into_iter().filter_map(|it| it.caution).find_map(of)
+    };
+    assert_eq!((share(0.001), share(1.0)), (None, Some(1.0)));
+}
+
 #[test]
 fn noise() {
     warns(
