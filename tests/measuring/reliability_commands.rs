@@ -326,7 +326,9 @@ fn a_hook_that_asks_on_the_terminal_of_somebody_else_is_ended_and_told() {
 fn a_command_that_fails_where_it_is_traced_has_no_account_and_a_verdict() {
     let place = Sandbox::new();
     let command = "grep -q '^TracerPid:.0$' /proc/self/status";
-    let ran = place.compare(&["--why=no", "--max-time=8s", "--record=r.json", command, command]);
+    // Decided early on any machine, so that time is left for the traced run.
+    let ran =
+        place.compare(&["--why=no", "--delta=90%", "--max-time=60s", "--record=r.json", command, command]);
     ran.expect(0, &[]);
     let missing = place.record("r.json")["not_measured"].to_string();
     assert!(missing.contains("run_queue_delay") && missing.contains("fails where it is traced"), "{missing}");
