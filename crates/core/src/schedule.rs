@@ -284,8 +284,8 @@ impl Scheduler {
     }
 
     /// This block ran: these are its batches, this is how long they took with all that belongs to them, and how things
-    /// stand.
-    pub fn observe(&mut self, ran: &Round, batches: &[Batch], took_s: f64, standing: Standing) {
+    /// stand, if that was looked at.
+    pub fn observe(&mut self, ran: &Round, batches: &[Batch], took_s: f64, standing: Option<Standing>) {
         let Some(level) = self.levels.get(self.current) else { return };
         let part = self.open_part(level);
         let level = &mut self.levels[self.current];
@@ -295,7 +295,9 @@ impl Scheduler {
         }
         level.whole_rounds += f64::from(ran.runs) * part;
         level.spent_s += took_s;
-        level.standing = standing;
+        if let Some(standing) = standing {
+            level.standing = standing;
+        }
         if self.current == 0 {
             for batch in batches {
                 let copies = batch.copies.len().max(1) as f64;

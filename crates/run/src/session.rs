@@ -345,13 +345,21 @@ impl<'a> Session<'a> {
             ran.push((arm, number));
         }
         if rig.is_rehearsal() {
-            scheduler.observe(round, &[], 0.0, Standing { verdicts: vec![Verdict::Same], needed: None });
+            let same = Standing { verdicts: vec![Verdict::Same], needed: None };
+            scheduler.observe(round, &[], 0.0, Some(same));
             return Ok(());
         }
-        let standing = self.standing(round.load);
+        let standing = self.looks(round).then(|| self.standing(round.load));
         let round = &Round { runs: round.complete(&ran), ..round.clone() };
         scheduler.observe(round, &self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
+    }
+
+    /// Whether it is time to look how the verdicts stand. Of a fixed number of rounds none depends on that but the last, and each look takes in all
+    /// rounds so far: a tenth more of them is told.
+    fn looks(&self, round: &Round) -> bool {
+        let (rounds, ran) = (&self.plan.rounds, round.number + round.runs);
+        !rounds.fixed || ran >= rounds.max || ran % (ran / 10).max(1) < round.runs
     }
 
     /// Whether so much more time than was planned has passed in a block that the next batch would end well after a limit that was asked

@@ -120,7 +120,12 @@ fn simulate(scheduler: &mut Scheduler, machine: &Machine, verdict: Verdicts<'_>)
                 now_s += took_s;
                 let done = round.number + round.runs;
                 let verdicts = vec![verdict(round.load, done); machine.copies.len() - 1];
-                scheduler.observe(&round, &machine.run(&round), took_s, Standing { verdicts, needed: None });
+                scheduler.observe(
+                    &round,
+                    &machine.run(&round),
+                    took_s,
+                    Some(Standing { verdicts, needed: None }),
+                );
                 trace.rounds.push(round);
             }
             Step::EndLevel { load, rounds } => trace.ended.push((load, rounds)),
@@ -183,7 +188,7 @@ fn every_comparison_must_be_decided() {
         rounds += round.runs;
         let second = if rounds >= 9 { Verdict::Same } else { Verdict::Undecided };
         let standing = Standing { verdicts: vec![Verdict::Slower, second], needed: None };
-        scheduler.observe(&round, &machine.run(&round), 0.4, standing);
+        scheduler.observe(&round, &machine.run(&round), 0.4, Some(standing));
     }
     assert_eq!(rounds, 9);
 }
@@ -208,7 +213,7 @@ fn who_is_decided_runs_no_longer() {
         now_s += took_s;
         let after = |least| if rounds >= least { Verdict::Slower } else { Verdict::Undecided };
         let standing = Standing { verdicts: vec![after(9), after(20), after(4)], needed: None };
-        scheduler.observe(&round, &batches, took_s, standing);
+        scheduler.observe(&round, &batches, took_s, Some(standing));
     }
     let of = |arm| ran[&arm];
     assert_eq!(of(Arm::Alternative(1)), rounds);
@@ -364,7 +369,7 @@ fn modes_with_a_duration_are_planned_with_it() {
         let mut scheduler = scheduler(&plan, &machine, &[(1, 6), (4, 6)]);
         let Step::Round(round) = scheduler.next(0.0) else { panic!("no first round") };
         assert!(round.batch_s > 5.0 && round.batch_s < 6.0, "{round:?}");
-        scheduler.observe(&round, &machine.run(&round), 15.3, Standing::default());
+        scheduler.observe(&round, &machine.run(&round), 15.3, Some(Standing::default()));
         assert_eq!(scheduler.next(15.3), Step::EndLevel { load: 1, rounds: 1 });
         assert!(matches!(scheduler.next(15.3), Step::Skip { load: 4, .. }));
         assert_eq!(scheduler.next(15.3), Step::Done);

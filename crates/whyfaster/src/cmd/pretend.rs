@@ -5,7 +5,7 @@ use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::plan::{Plan, Shell};
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
-use whyfaster_core::schedule::{Scheduler, Standing, Step};
+use whyfaster_core::schedule::{Scheduler, Step};
 use whyfaster_core::status::Status;
 use whyfaster_words::exit::Failure;
 
@@ -35,7 +35,7 @@ pub(super) fn pretended(plan: &Plan) -> Result<Record, Failure> {
                 let ran: Vec<Batch> = runs.map(|number| batch(number, now_s, span_s)).collect();
                 let block_s = took_s * ran.len() as f64;
                 now_s += block_s;
-                scheduler.observe(&round, &ran, block_s, Standing::default());
+                scheduler.observe(&round, &ran, block_s, None);
                 batches.extend(ran);
             }
             Step::Skip { .. } | Step::EndLevel { .. } => {}
