@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 
 use crate::support::group::Group;
-use crate::support::needs::{Need, capabilities, needs, root};
-use crate::support::user::{USER, as_user, place_of_user, start_as_user};
-use crate::support::{PROGRAM, Ran, Sandbox};
+use crate::support::needs::{Need, capabilities, needs, root, tool};
+use crate::support::user::{USER, as_user, place_of_user, run_without_privileges, start_as_user};
+use crate::support::{PROGRAM, Ran, Sandbox, alone};
 
 /// A script whose children multiply without end. It waits itself, because a shell that cannot fork ends.
 fn bomb(marker: &str) -> String {
@@ -242,4 +242,34 @@ fn warm_up_leaves_time_for_rounds() {
     // Without a limit that was asked for, all of them run.
     place.run(&["compare", "-w", "30", "-r", "1", "echo >>warmed"]).ok();
     assert_eq!(place.read("warmed").lines().count(), 31);
+}
+
+/// The pipes of many copies take more descriptors than the soft limit has, in every batch: what is measured keeps that limit.
+#[test]
+fn copies_have_the_limit_that_whyfaster_was_started_with() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let noted = format!("ulimit -n >>{}", place.file("limits"));
+    let limit = "--nofile=64:4096";
+    let words = ["compare", "--output=pipe", "--load=30", "--runs=3", "--why=no", &noted];
+    place.finish(place.command("prlimit", &[&[limit, PROGRAM][..], &words].concat())).ok();
+    let limits = place.lines("limits");
+    assert!(limits.len() >= 90 && limits.iter().all(|it| it == "64"), "{limits:?}");
+    place.assert_clean();
+}
+
+/// The kernel gives a user's further pipes two pages where those there are hold much (pipe(7)), as it would behind a pipe for every copy that an
+/// open batch could ever have.
+#[test]
+fn pipes_of_what_is_measured_are_as_large_as_without_us() {
+    needs!(tool("python3"));
+    let _alone = alone();
+    let place = Sandbox::open();
+    let pipe = "import fcntl, os; print(fcntl.fcntl(os.pipe()[1], 1032), file=open('sizes', 'a'))";
+    place.write("pipe.py", pipe);
+    let options = ["--mode=open", "--rate=5", "--duration=1", "--output=pipe", "--runs=1", "--why=no"];
+    run_without_privileges(&place, &[&["compare"], &options[..], &["python3 pipe.py"]].concat()).ok();
+    let sizes = place.lines("sizes");
+    assert!(sizes.len() >= 5 && sizes.iter().all(|it| it == "65536"), "{sizes:?}");
+    place.assert_clean();
 }

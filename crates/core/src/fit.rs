@@ -10,7 +10,7 @@ pub struct Need {
     pub processes: u32,
     /// Most memory of one copy at once, bytes.
     pub memory_bytes: u64,
-    /// Descriptors that the launcher holds for one copy: 1 when its output goes through a pipe, else 0.
+    /// Descriptors that the launcher holds for one copy: 2 when its output goes through a pipe, and one for each count of the CPU.
     pub fds: u32,
     /// Processes that are needed whatever the number of copies.
     pub fixed_processes: u32,

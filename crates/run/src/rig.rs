@@ -728,7 +728,7 @@ fn called(Run { kind, number }: Run, load: u32) -> String {
 }
 
 /// Those of these metrics that the CPU counts.
-fn counted(metrics: &[Metric]) -> Vec<Metric> {
+pub(super) fn counted(metrics: &[Metric]) -> Vec<Metric> {
     metrics.iter().copied().filter(|metric| metric.dimension() == Dimension::Count).collect()
 }
 

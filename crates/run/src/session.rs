@@ -25,7 +25,7 @@ use whyfaster_words::exit::Failure;
 
 use super::duets;
 use super::interrupts::Interrupts;
-use super::rig::{Ran, Rig};
+use super::rig::{Ran, Rig, counted};
 use super::why;
 
 /// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
@@ -294,7 +294,7 @@ impl<'a> Session<'a> {
         let need = Need {
             processes,
             memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
-            fds: if piped { 2 } else { 0 },
+            fds: if piped { 2 } else { 0 } + counted(&self.plan.metrics).len() as u32,
             fixed_processes: 4,
             fixed_memory_bytes: together - private.min(together),
             fixed_fds: 32,

@@ -99,8 +99,16 @@ pub(super) fn slots(arrivals: Arrivals) -> usize {
         // The two, and whichever goes on in place of the one that ended.
         Arrivals::Duet => 3,
         Arrivals::Workers { workers, .. } => workers as usize + spares(workers as usize),
-        Arrivals::Rate { most, .. } => most as usize + spares(most as usize),
+        // Pipes for more copies than there will be would take what pipes of the commands may hold (`pipe-user-pages-soft`, pipe(7)).
+        Arrivals::Rate { rate_per_s, duration_s, most } => {
+            starts(rate_per_s, duration_s).min(most as usize + spares(most as usize))
+        }
     }
+}
+
+/// Copies that start at a rate.
+fn starts(rate_per_s: f64, duration_s: f64) -> usize {
+    (rate_per_s * duration_s).round().max(1.0) as usize
 }
 
 /// Copies created ahead of need, where copies go on arriving while time is taken.
@@ -145,7 +153,7 @@ impl<'a> Run<'a> {
         let duet = matches!(self.request.arrivals, Arrivals::Duet);
         let first = match self.request.arrivals {
             Arrivals::Rate { rate_per_s, duration_s, most } => {
-                (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize
+                starts(rate_per_s, duration_s).min(spares(most as usize))
             }
             Arrivals::Duet => 2,
             other => slots(other),
@@ -281,7 +289,7 @@ impl<'a> Run<'a> {
                 })
             }
             Arrivals::Rate { rate_per_s, duration_s, most } => {
-                let copies = (rate_per_s * duration_s).round().max(1.0) as usize;
+                let copies = starts(rate_per_s, duration_s);
                 let intended = |n: usize| released_ns + nanoseconds(n as f64 / rate_per_s);
                 self.until_done(|run| {
                     while run.rows.len() < copies && intended(run.rows.len()) <= now_ns() {
@@ -512,4 +520,15 @@ impl<'a> Run<'a> {
 
 fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_slots_than_copies() {
+        let at = |rate_per_s, duration_s| slots(Arrivals::Rate { rate_per_s, duration_s, most: 4096 });
+        assert_eq!((at(5.0, 2.0), at(0.1, 2.0), at(1000.0, 5.0)), (10, 1, 4160));
+    }
 }

@@ -23,6 +23,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use batch::Run;
 use copy::{Blueprint, Stream};
@@ -135,7 +136,8 @@ fn run(
     };
     let mut streams = streams;
     let stdin = (request.purpose == Purpose::Observed).then(|| streams.pop()).flatten();
-    let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare(Step::Output))?;
+    let files = raise_files_limit(descriptors(request)).map_err(prepare(Step::Output))?;
+    let (stdout, stderr, drain) = outputs(request, streams).map_err(prepare(Step::Output))?;
     let blueprint = Blueprint::new(request, stdin, stdout, stderr, files).map_err(prepare(Step::Words))?;
     let helpers =
         drain.iter().filter_map(|drain| identity(drain.pid)).chain(daemons.iter().copied()).collect();
@@ -182,7 +184,7 @@ fn run(
     Ok(outcome)
 }
 
-type Outputs = (Stream, Stream, Option<Drain>, Option<Rlimit>);
+type Outputs = (Stream, Stream, Option<Drain>);
 
 /// Where the copies' standard output and standard error go. As in hyperfine, standard error is shown only with the
 /// standard output (`--output inherit`).
@@ -193,13 +195,13 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
     if request.purpose == Purpose::Trial {
         let mut streams = streams.into_iter();
         return match (streams.next(), streams.next()) {
-            (Some(stdout), Some(stderr)) => Ok((Stream::Shared(stdout), Stream::Shared(stderr), None, None)),
+            (Some(stdout), Some(stderr)) => Ok((Stream::Shared(stdout), Stream::Shared(stderr), None)),
             _ => Err(io::Error::from_raw_os_error(libc::EBADF)),
         };
     }
-    let (stdout, stderr, drain, files) = match &request.output {
-        Output::Auto | Output::Null => (null()?, null()?, None, None),
-        Output::Inherit => (Stream::Inherited, Stream::Inherited, None, None),
+    let (stdout, stderr, drain) = match &request.output {
+        Output::Auto | Output::Null => (null()?, null()?, None),
+        Output::Inherit => (Stream::Inherited, Stream::Inherited, None),
         Output::File(path) => {
             let open = || {
                 File::options()
@@ -212,26 +214,36 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
             };
             let file = request.user.as_ref().map_or_else(open, |user| user.opens(open))?;
             rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::empty())?;
-            (Stream::Shared(file.into()), null()?, None, None)
+            (Stream::Shared(file.into()), null()?, None)
         }
         Output::Pipe => {
-            let count = batch::slots(request.arrivals);
-            let files = raise_files_limit(2 * count as u64 + 32)?;
-            let (readers, mut writers) = drain::pipes(count)?;
+            let (readers, mut writers) = drain::pipes(batch::slots(request.arrivals))?;
             let drain = Drain::start(readers, &mut writers)?;
-            (Stream::Each(writers), null()?, Some(drain), files)
+            (Stream::Each(writers), null()?, Some(drain))
         }
     };
     let stderr = if request.show_errors { Stream::Inherited } else { stderr };
-    Ok((stdout, stderr, drain, files))
+    Ok((stdout, stderr, drain))
 }
 
-/// Raises our own limit on open files if need be; returns the former one, which what we start gets back.
+/// Descriptors that we hold for a batch, at most. Without one left nothing is known of the copies' processes, and none could be ended.
+fn descriptors(request: &Request) -> u64 {
+    // Both ends of a pipe, until what reads them has its own.
+    let piped = if request.output == Output::Pipe { 2 } else { 0 };
+    // A counter of a CPU with two kinds of cores is one for each.
+    let counted = 2 * request.counters.len() as u64;
+    batch::slots(request.arrivals) as u64 * (piped + counted) + 32
+}
+
+/// Our limit on open files before we first raised it.
+static FORMER_FILES_LIMIT: OnceLock<Rlimit> = OnceLock::new();
+
+/// Raises our own limit on open files if need be; returns the one that we had before we ever did, which what we start gets back.
 pub(crate) fn raise_files_limit(wanted: u64) -> io::Result<Option<Rlimit>> {
     let now = getrlimit(Resource::Nofile);
-    if now.current.is_none_or(|current| current >= wanted) {
-        return Ok(None);
+    if now.current.is_some_and(|current| current < wanted) {
+        setrlimit(Resource::Nofile, Rlimit { current: now.maximum, maximum: now.maximum })?;
+        FORMER_FILES_LIMIT.get_or_init(|| now);
     }
-    setrlimit(Resource::Nofile, Rlimit { current: now.maximum, maximum: now.maximum })?;
-    Ok(Some(now))
+    Ok(FORMER_FILES_LIMIT.get().copied())
 }
