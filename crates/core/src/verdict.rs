@@ -338,7 +338,7 @@ fn rounds_to_run(blocks: &[Block], rule: &Rule, smaller_by: f64) -> Option<u32> 
     let decides = |n: usize| {
         let times = n as f64 / now as f64;
         let refuses = |candidate, slower| evidence.refuses(candidate, slower, times, rule.alpha);
-        // Of an open end no part is none.
+        // An open end lies at infinity, and zero times that is not a number.
         let candidate = if smaller_by > 0.0 { smaller * smaller_by } else { 0.0 };
         refuses(candidate, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
     };
@@ -359,11 +359,12 @@ fn rounds_to_fix(
     let near = |(low, high): Interval| if median > 0.0 { low } else { high };
     let unsure = seen.at(now, sign::skip(now, rule.alpha)).map(near).filter(|end| end.is_finite());
     let smaller = unsure.map_or(0.0, |end| smaller_by * (median - end));
-    let floor = floor.map(|floor| self::ln_ratios(&floor.blocks));
+    let floor =
+        floor.map(|floor| self::ln_ratios(&floor.blocks)).map(|pairs| (pairs.len(), Ends::of(&pairs)));
     let floor_at = |n: usize| {
-        let pairs = floor.as_ref()?;
-        let then = n * pairs.len() / now;
-        Ends::of(pairs).at(then, sign::skip(then, rule.floor_alpha))
+        let (pairs, ends) = floor.as_ref()?;
+        let then = n * pairs / now;
+        ends.at(then, sign::skip(then, rule.floor_alpha))
     };
     let decides = |n: usize| {
         let interval = seen.at(n, sign::skip(n, rule.alpha));

@@ -115,15 +115,14 @@ fn littles_law(context: &Context<'_>, index: usize) -> Option<Caution> {
 /// With fewer CPU seconds of the machine than these, the ticks of 10 ms in which the kernel counts say nothing.
 const TOLD_FROM_S: f64 = 0.2;
 
-/// The sum of `of`, as a part of the CPU seconds of the whole machine while those batches ran of which it is known. Ticks may add up to more than
-/// all.
+/// The sum of `of`, as a part of the CPU seconds of the whole machine while those batches ran of which it is known.
 fn part_of_machine(context: &Context<'_>, of: impl Fn(&Batch) -> Option<f64>) -> Option<f64> {
     let before = &context.measured.host.before;
     let cpus = before.cpus_online.map_or(context.capacity, f64::from);
     let batches = context.levels.values().flat_map(|arms| arms.values().flat_map(|rounds| rounds.values()));
     let known = batches.filter_map(|batch| Some((of(batch)?, cpus * batch.makespan_s)));
     let (sum, machine) = known.fold((0.0, 0.0), |(sum, all), (x, seconds)| (sum + x, all + seconds));
-    (machine >= TOLD_FROM_S).then(|| (sum / machine).min(1.0))
+    (machine >= TOLD_FROM_S).then(|| sum / machine)
 }
 
 fn stolen(context: &Context<'_>) -> Option<Caution> {
@@ -132,6 +131,9 @@ fn stolen(context: &Context<'_>) -> Option<Caution> {
 }
 
 fn foreign(context: &Context<'_>) -> Option<Caution> {
-    let part = part_of_machine(context, |batch| Some(batch.machine_busy_s? - batch.work_s()));
+    let busy = part_of_machine(context, |batch| batch.machine_busy_s)?;
+    let own = part_of_machine(context, |batch| batch.machine_busy_s.map(|_| batch.work_s()))?;
+    // Ticks may add up to more than all.
+    let part = Some(busy.min(1.0) - own);
     part.filter(|&part| part > FOREIGN).map(|share| Caution::OthersDuringBatches { share })
 }

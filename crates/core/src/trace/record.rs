@@ -285,19 +285,8 @@ mod tests {
         type Break = fn(&mut TraceRecord);
         let cases: &[(&str, Break)] = &[
             ("critical_path[0]", |r| {
-                r.report.critical_path.push(PathRow {
-                    command: CommandName::default(),
-                    kind: PathKind::User,
-                    what: None,
-                    holder: None,
-                    after: None,
-                    seconds: f64::NAN,
-                    avoidable_s: 0.0,
-                    by_pinning_s: 0.0,
-                    but_for_affinity_s: 0.0,
-                    calls: Vec::new(),
-                    count: 1,
-                });
+                let row = PathRow::of(CommandName::default(), PathKind::User, f64::NAN);
+                r.report.critical_path.push(row);
             }),
             ("work[0]", |r| {
                 r.report.work.push(WorkRow {

@@ -18,15 +18,17 @@ use crate::trace::report::{CommandRow, PathKind, PathRow, SharerKind};
 /// The runs with what was stolen apart. `None` where that is little, or is not known of every run: then they stay as they are.
 pub(super) fn from_runs(traced: &[Traced]) -> Option<Vec<Traced>> {
     let part = part(traced.iter().map(|it| &it.report))?;
-    let without = |it: &Traced| Traced { report: without(&it.report, part), ..it.clone() };
-    Some(traced.iter().map(without).collect())
+    let mut runs = traced.to_vec();
+    runs.iter_mut().for_each(|it| take(&mut it.report, part));
+    Some(runs)
 }
 
 /// The same of the batches of the highest load.
 pub(super) fn from_batches(traced: &[TracedBatch]) -> Option<Vec<TracedBatch>> {
     let part = part(traced.iter().map(|it| &it.report))?;
-    let without = |it: &TracedBatch| TracedBatch { report: without(&it.report, part), ..it.clone() };
-    Some(traced.iter().map(without).collect())
+    let mut batches = traced.to_vec();
+    batches.iter_mut().for_each(|it| take(&mut it.report, part));
+    Some(batches)
 }
 
 /// The part of what the scheduler left out that was stolen, over all these. `None` where that is little of what ran.
@@ -39,9 +41,8 @@ fn part<'a>(reports: impl Iterator<Item = &'a TraceReport> + Clone) -> Option<f6
     (stolen_s > WORTH_A_WORD * ran_s).then(|| stolen_s / left_out_s)
 }
 
-/// The report with this part of what the scheduler left out taken off all that ran.
-fn without(report: &TraceReport, part: f64) -> TraceReport {
-    let mut report = report.clone();
+/// Takes this part of what the scheduler left out off all that ran.
+fn take(report: &mut TraceReport, part: f64) {
     let of = |row: &CommandRow| {
         let stolen = part * row.stolen_s? / row.running_s;
         Some((row.command.clone(), stolen.min(1.0))).filter(|_| stolen > 0.0 && row.running_s > 0.0)
@@ -61,5 +62,4 @@ fn without(report: &TraceReport, part: f64) -> TraceReport {
         holder: Some(SharerKind::Steal),
         ..PathRow::of(command, PathKind::CpuWait, seconds)
     }));
-    report
 }

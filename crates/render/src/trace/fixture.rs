@@ -78,19 +78,7 @@ fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> Sharer
 }
 
 fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: u64) -> PathRow {
-    PathRow {
-        command: CommandName::read(command),
-        kind,
-        what: what.map(str::to_owned),
-        holder: None,
-        after: None,
-        seconds,
-        avoidable_s: 0.0,
-        by_pinning_s: 0.0,
-        but_for_affinity_s: 0.0,
-        calls: Vec::new(),
-        count,
-    }
+    PathRow { what: what.map(str::to_owned), count, ..PathRow::of(CommandName::read(command), kind, seconds) }
 }
 
 fn behind(

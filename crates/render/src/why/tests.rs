@@ -304,19 +304,7 @@ fn one_level_only_leaves_predictions_to_the_document() {
 #[test]
 fn time_that_was_not_seen_is_said() {
     let mut record = explained();
-    let unseen = PathRow {
-        command: "(not observed)".into(),
-        kind: PathKind::Unobserved,
-        what: None,
-        holder: None,
-        after: None,
-        seconds: 0.004,
-        avoidable_s: 0.0,
-        by_pinning_s: 0.0,
-        but_for_affinity_s: 0.0,
-        calls: Vec::new(),
-        count: 1,
-    };
+    let unseen = PathRow::of("(not observed)".into(), PathKind::Unobserved, 0.004);
     record.why.accounts[0] = Account { critical_path: vec![unseen], ..account(SLOW, 0.08, -0.004) };
     let text = shown(&record, 200, true);
     assert!(text.contains("where 4.00 ms of the untraced time went was not seen"), "{text}");

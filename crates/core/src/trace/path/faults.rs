@@ -47,19 +47,7 @@ mod tests {
     use super::*;
 
     fn path(command: &str, seconds: f64) -> PathRow {
-        PathRow {
-            command: command.into(),
-            kind: PathKind::User,
-            what: None,
-            holder: None,
-            after: None,
-            seconds,
-            avoidable_s: 0.0,
-            by_pinning_s: 0.0,
-            but_for_affinity_s: 0.0,
-            calls: Vec::new(),
-            count: 1,
-        }
+        PathRow::of(command.into(), PathKind::User, seconds)
     }
 
     fn work(command: &str, kind: WorkKind, seconds: f64) -> WorkRow {

@@ -20,19 +20,7 @@ use crate::why::{ExplainInput, Why, explain};
 
 /// A row of the path.
 pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, seconds: f64) -> PathRow {
-    PathRow {
-        command: CommandName::read(command),
-        kind,
-        what: what.map(str::to_owned),
-        holder: None,
-        after: None,
-        seconds,
-        avoidable_s: 0.0,
-        by_pinning_s: 0.0,
-        but_for_affinity_s: 0.0,
-        calls: Vec::new(),
-        count: 1,
-    }
+    PathRow { what: what.map(str::to_owned), ..PathRow::of(CommandName::read(command), kind, seconds) }
 }
 
 /// A row of the work.
