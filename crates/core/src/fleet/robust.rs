@@ -72,6 +72,10 @@ pub(super) const MANY: usize = 50;
 const EFFICIENCY: f64 = 0.37;
 const LEAST_FREEDOM: f64 = 4.0;
 
+/// Degrees of freedom that the other rows add to the spread of one. Rows differ: of noise that is twice as large here as there (0.7 on the log
+/// scale) it says as much as two machines do, by the same simulation.
+const OTHER_ROWS: f64 = 2.0;
+
 /// Where tails are read: each needs this many machines beyond it.
 const TAILS: [f64; 3] = [0.95, 0.99, 0.999];
 const LEAST_BEYOND: f64 = 2.0;
@@ -103,6 +107,14 @@ impl Null {
         let scale = scale.max(least);
         let tails = Tails { below: freedom, above: freedom };
         (scale > 0.0 && scale.is_finite()).then_some(Self { centre, scale, tails, known })
+    }
+
+    /// Of the scores of a row. Their spread leans on the other rows, and so is better known than by these few machines.
+    pub(super) fn of_row(scores: &[f64], groups: usize) -> Option<Self> {
+        let null = Self::of(scores, groups, 1.0)?;
+        // Of three machines the spread is a single number, and leaning says less.
+        let by_others = (scores.len().saturating_sub(groups) as f64 - 1.0).clamp(0.0, OTHER_ROWS);
+        Some(Self { known: (null.known + by_others).min(NEARLY_NORMAL), ..null })
     }
 
     /// The same with tails that are at least as long as these.
