@@ -22,12 +22,14 @@ fn a_process_that_cannot_be_ended_is_told_and_holds_nothing_up() {
         for args in [
             &["compare"][..],
             &["compare", "--no-check-output", "--output", "pipe"],
+            &["compare", "--prepare"],
             &["trace", "--level", "rusage"],
         ] {
             let place = place_of_user();
             let command = of_root(&place);
             let words: Vec<&str> = match args[0] {
                 "trace" => [args, &["--", "sh", "-c", &command]].concat(),
+                _ if args.ends_with(&["--prepare"]) => [args, &[&command, "true"]].concat(),
                 _ => [args, &[&command]].concat(),
             };
             let running = start_as_user(&place, &words);

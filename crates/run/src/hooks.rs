@@ -20,9 +20,10 @@ use whyfaster_host::said::unblock_signals;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::client::Launcher;
+use super::failures::cannot_end;
 use super::interrupts::Interrupts;
-use super::launcher::{end_tree, identity};
-use super::protocol::{Identity, RunAs};
+use super::launcher::{end_tree, identity, who};
+use super::protocol::{Identity, RunAs, Who};
 use super::terminal::Terminal;
 
 /// How often to look whether a hook has ended where the kernel does not tell.
@@ -82,6 +83,16 @@ pub(crate) fn told(run: Run) -> [(String, String); 2] {
     [set("HYPERFINE_ITERATION", run.number.to_string()), set("WHYFASTER_RUN", run.kind.name().to_owned())]
 }
 
+/// How a hook ended.
+enum Ending {
+    /// By itself, or because we ended it.
+    Status(ExitStatus),
+    /// It asks on a terminal that is not ours either, and was ended.
+    Asks,
+    /// We may not end this of it.
+    Left(Vec<Who>),
+}
+
 /// Runs hooks.
 #[derive(Debug)]
 pub(crate) struct Hooks<'a> {
@@ -125,10 +136,11 @@ impl Hooks<'_> {
         launcher.hook_is_over();
         let ended = ended?;
         match ended {
-            Ok(Some(status)) if status.success() => Ok(()),
+            Ok(Ending::Left(left)) => Err(cannot_end(line, &left)),
+            Ok(Ending::Status(status)) if status.success() => Ok(()),
             // We ended it.
             Ok(_) if self.interrupts.count() > before => Ok(()),
-            Ok(None) => Err(Failure::new(
+            Ok(Ending::Asks) => Err(Failure::new(
                 Exit::CommandFailed,
                 format!(
                     "the --{} command '{line}' asks on the terminal, and whyfaster runs in the background",
@@ -136,7 +148,7 @@ impl Hooks<'_> {
                 ),
                 "run it in the foreground, or answer before: 'sudo -v', or an agent that knows the key",
             )),
-            Ok(Some(status)) => Err(fail(match (status.code(), status.signal()) {
+            Ok(Ending::Status(status)) => Err(fail(match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (_, Some(signal)) => format!("was ended by signal {signal}"),
                 _ => "failed".to_owned(),
@@ -181,14 +193,14 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal beyond the `before` ones ends the hook. `None`: it asks on a terminal that is not ours either, and was ended.
+    /// Waits for the end; a signal beyond the `before` ones ends the hook.
     fn wait(
         &self,
         child: &mut Child,
         hook: Option<Identity>,
         before: u32,
         launcher: &Launcher,
-    ) -> io::Result<Option<ExitStatus>> {
+    ) -> io::Result<Ending> {
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
         // A filter of system calls may forbid it. Nothing is timed while a hook runs, so that we may as well look now and then.
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
@@ -198,15 +210,20 @@ impl Hooks<'_> {
         loop {
             self.interrupts.wait(&fds, Some(look))?;
             if let Some(status) = child.try_wait()? {
-                loan.end(status);
-                return Ok(Some(status));
+                loan.end(Some(status));
+                return Ok(Ending::Status(status));
             }
             let refused = !loan.look(pid);
             if refused || self.interrupts.count() > before {
-                hook.into_iter().for_each(end_tree);
-                let status = child.wait()?;
+                let left = hook.map(end_tree).unwrap_or_default();
+                // What became another user may be the hook itself, which would then have to be waited for as long as it likes.
+                let status = if left.is_empty() { Some(child.wait()?) } else { child.try_wait()? };
                 loan.end(status);
-                return Ok((!refused).then_some(status));
+                return Ok(match status {
+                    _ if refused => Ending::Asks,
+                    Some(status) if left.is_empty() => Ending::Status(status),
+                    _ => Ending::Left(left.iter().map(|it| who(it.0)).collect()),
+                });
             }
             launcher.reap_orphans(pid);
         }
@@ -248,10 +265,11 @@ impl Loan {
         self.terminal.is_some()
     }
 
-    /// Takes it back from a hook that has ended. A Ctrl-C that ended it was meant for us too.
-    fn end(self, status: ExitStatus) {
+    /// Takes it back from a hook that has ended, or that nobody here can end. A Ctrl-C that ended it was meant for us too.
+    fn end(self, status: Option<ExitStatus>) {
         let Some(terminal) = self.terminal else { return };
-        terminal.restore(!status.success());
+        terminal.restore(!status.is_some_and(|it| it.success()));
+        let Some(status) = status else { return };
         let signal = status.signal().or_else(|| status.code().map(|code| code - 128));
         if signal == Some(libc::SIGINT) || signal == Some(libc::SIGQUIT) {
             let _ = kill_process(getpid(), Signal::INT);

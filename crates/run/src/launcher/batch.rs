@@ -375,14 +375,23 @@ impl<'a> Run<'a> {
         self.released.front().map(|&(_, _, intended_ns)| intended_ns + nanoseconds(timeout))
     }
 
+    /// All that are late at once: each look at all processes takes time, and a thousand looks would keep us from whoever is late next.
     fn end_late_ones(&mut self) {
+        let mut late = Vec::new();
         while let (Some(deadline), Some(&(pid, row, _))) = (self.deadline_ns(), self.released.front())
             && deadline <= now_ns()
         {
             self.rows[row].timed_out = true;
-            let patience = tree::kill_copy(pid, self.request.own_session);
-            self.killed.push_back((row, now_ns() + patience.as_nanos() as u64));
+            late.push((pid, row));
         }
+        if late.is_empty() {
+            return;
+        }
+        let roots: Vec<i32> = late.iter().map(|&(pid, _)| pid).collect();
+        let patience = tree::kill_copies(&roots, self.request.own_session);
+        let now = now_ns();
+        let given_up = patience.iter().map(|patience| now + patience.as_nanos() as u64);
+        self.killed.extend(late.iter().map(|&(_, row)| row).zip(given_up));
     }
 
     /// When to wait no longer for a copy that was killed.

@@ -140,8 +140,9 @@ pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut() -> b
     end(|| below(&[me], spared, |_, _| false), gentle, reap)
 }
 
-/// Ends a process that leads a group, its group, and what is below it. Who had left the tree before is not found.
-pub(crate) fn end_tree(root: Identity) {
+/// Ends a process that leads a group, its group, and what is below it. Who had left the tree before is not found. Returns who is left, as
+/// [`end_all`] does.
+pub(crate) fn end_tree(root: Identity) -> Vec<Identity> {
     let mut known = HashSet::from([root]);
     let find = || {
         // Who was seen once stays one of them, also when its parent has ended and it is no longer below the root.
@@ -156,7 +157,7 @@ pub(crate) fn end_tree(root: Identity) {
         known.extend(&found);
         found
     };
-    end(find, true, || false);
+    end(find, true, || false).1
 }
 
 /// Ends all that `find` finds.
@@ -217,18 +218,22 @@ fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
     find()
 }
 
-/// Kills one copy's tree: its root, what is below it, and what is in the session that it leads. Returns how long the root may
-/// take to end.
-pub(super) fn kill_copy(root: i32, leads_session: bool) -> Duration {
-    let Some(start) = stat(root).map(|entry| entry.start) else { return KILLED };
-    for process in below(&[root], &[], |_, entry| leads_session && entry.session == root) {
+/// Kills the trees of these copies: their roots, what is below them, and what is in the sessions that they lead. Returns how long each root
+/// may take to end.
+pub(super) fn kill_copies(roots: &[i32], lead_sessions: bool) -> Vec<Duration> {
+    // Children of ours that were not waited for: their ids cannot be another's yet.
+    let identities: Vec<Option<Identity>> = roots.iter().map(|&root| identity(root)).collect();
+    let living: HashSet<i32> = identities.iter().flatten().map(|&(root, _)| root).collect();
+    let roots: Vec<i32> = living.iter().copied().collect();
+    for process in below(&roots, &[], |_, entry| lead_sessions && living.contains(&entry.session)) {
         // Who could not be killed is told at the end of the batch.
         let _ = signal(process, Signal::KILL);
     }
-    match signal((root, start), Signal::KILL) {
-        Err(Errno::PERM) => REFUSED,
+    let patience = |root: &Option<Identity>| match root.map(|root| signal(root, Signal::KILL)) {
+        Some(Err(Errno::PERM)) => REFUSED,
         _ => KILLED,
-    }
+    };
+    identities.iter().map(patience).collect()
 }
 
 /// Whether a child of ours is known to have ended. It may wait for its tracer to take that in before we can.
@@ -237,7 +242,7 @@ pub(super) fn has_ended(child: i32) -> bool {
 }
 
 /// What to say of a process.
-pub(super) fn who(pid: i32) -> Who {
+pub(crate) fn who(pid: i32) -> Who {
     let name = read(pid, "comm");
     Who { pid, name: name.map(|name| name.trim_end().to_owned()) }
 }

@@ -58,8 +58,11 @@ impl Follow<'_> {
         take: Take<'_>,
     ) -> Result<Box<Outcome>, NoOutcome> {
         let (mut alone, mut stopped) = (false, false);
+        // Nobody observes any more: the command has to end before that is told.
+        let mut failed: Option<TraceError> = None;
         loop {
-            let wait = match turn(std::mem::take(&mut alone)) {
+            let next = if failed.is_some() { Turn::Stop } else { turn(std::mem::take(&mut alone)) };
+            let wait = match next {
                 Turn::GoOn(at_most) => at_most.min(POLL),
                 Turn::Stop => {
                     if !std::mem::replace(&mut stopped, true) {
@@ -70,17 +73,23 @@ impl Follow<'_> {
                     POLL
                 }
             };
-            let fds: Vec<_> =
-                [Some(self.launcher.as_fd()), self.observer.fd()].into_iter().flatten().collect();
+            let observed = self.observer.fd().filter(|_| failed.is_none());
+            let fds: Vec<_> = [Some(self.launcher.as_fd()), observed].into_iter().flatten().collect();
             let news = self.interrupts.wait(&fds, Some(wait))?[0];
-            self.observer.poll(take).map_err(|error| {
-                Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
-            })?;
-            if news {
-                match self.launcher.news()? {
-                    News::Done(outcome) => return Ok(outcome),
-                    News::Alone => alone = true,
+            if failed.is_none() {
+                failed = self.observer.poll(take).err();
+            }
+            if !news {
+                continue;
+            }
+            match self.launcher.news()? {
+                News::Done(outcome) => {
+                    let told = |error: TraceError| {
+                        Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
+                    };
+                    return failed.map_or(Ok(outcome), |error| Err(told(error).into()));
                 }
+                News::Alone => alone = true,
             }
         }
     }
