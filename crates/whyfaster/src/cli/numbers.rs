@@ -3,6 +3,10 @@
 //! Each function takes the text of one value and says in its error what is accepted; clap adds the option's name and
 //! the value itself.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 use whyfaster_core::cpu_list;
 use whyfaster_core::plan::{Loads, MAX_LOAD};
 
@@ -127,10 +131,22 @@ pub fn sample_rate(text: &str) -> Result<u32, String> {
 
 /// A count of at least 1.
 pub fn count(text: &str) -> Result<u32, String> {
-    match text.trim().parse::<u32>() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err(format!("expected a whole number from 1 to {}", u32::MAX)),
-    }
+    whole(text, 1..=u32::MAX)
+}
+
+/// A count that may be 0.
+pub fn count_or_none(text: &str) -> Result<u32, String> {
+    whole(text, 0..=u32::MAX)
+}
+
+/// How many rows are listed.
+pub fn rows(text: &str) -> Result<usize, String> {
+    whole(text, 0..=usize::MAX)
+}
+
+/// How often the alternatives are observed.
+pub fn rounds(text: &str) -> Result<u32, String> {
+    whole(text, 1..=1000)
 }
 
 /// The number of a record in a store.
@@ -140,7 +156,12 @@ pub fn entry(text: &str) -> Result<i64, String> {
 
 /// A seed of chance.
 pub fn seed(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+    whole(text, 0..=u64::MAX)
+}
+
+fn whole<T: FromStr + PartialOrd + Display>(text: &str, within: RangeInclusive<T>) -> Result<T, String> {
+    let number = text.trim().parse().ok().filter(|number| within.contains(number));
+    number.ok_or_else(|| format!("expected a whole number from {} to {}", within.start(), within.end()))
 }
 
 /// A finite number. `inf` and `nan`, which Rust would read, are none.

@@ -15,7 +15,7 @@ pub struct HyperfineArgs {
     /// Run each command NUM times untimed first
     ///
     /// Fills caches. Warm-up runs are no samples and appear in no number.
-    #[arg(short, long, value_name = "NUM", default_value_t = 0, hide_default_value = true)]
+    #[arg(short, long, value_name = "NUM", value_parser = numbers::count_or_none, default_value_t = 0, hide_default_value = true)]
     pub warmup: u32,
 
     /// Run at least NUM rounds [default: as many as an interval needs; of a single command 10]

@@ -93,7 +93,7 @@ pub struct StoreAddArgs {
 #[derive(Clone, Debug, Args)]
 pub struct StoreListArgs {
     /// List at most so many records
-    #[arg(long, value_name = "NUM", default_value = "20", help_heading = "Records")]
+    #[arg(long, value_name = "NUM", value_parser = numbers::rows, default_value = "20", help_heading = "Records")]
     pub last: usize,
 
     /// Which.

@@ -94,7 +94,7 @@ pub struct ObserveArgs {
     ///
     /// Only the traced run, the first, is explained. Use 0 for a command that must not run twice. What they print to
     /// whyfaster's own output is thrown away.
-    #[arg(long, value_name = "NUM", hide_short_help = true)]
+    #[arg(long, value_name = "NUM", value_parser = numbers::count_or_none, hide_short_help = true)]
     pub untraced_runs: Option<u32>,
 
     /// Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]
@@ -163,7 +163,7 @@ pub struct TraceRowsArgs {
     pub by: Option<By>,
 
     /// Show NUM rows of every table of a trace; 0 for all [default: 20]
-    #[arg(long, value_name = "NUM")]
+    #[arg(long, value_name = "NUM", value_parser = numbers::rows)]
     pub top: Option<usize>,
 }
 

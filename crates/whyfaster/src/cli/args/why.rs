@@ -4,6 +4,8 @@ use clap::{Args, ValueEnum};
 use whyfaster_core::plan::Explain;
 use whyfaster_words::exit::Failure;
 
+use super::super::numbers;
+
 /// How far a difference is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhyWord {
@@ -32,7 +34,7 @@ pub struct WhyArgs {
     /// Observe every alternative this many times [default: 3 to 22, until the causes are known]
     ///
     /// Numbers have an interval from 3 rounds on.
-    #[arg(long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=1000), hide_short_help = true)]
+    #[arg(long, value_name = "NUM", value_parser = numbers::rounds, hide_short_help = true)]
     pub why_rounds: Option<u32>,
 }
 

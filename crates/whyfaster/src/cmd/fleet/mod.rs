@@ -442,6 +442,14 @@ fn which(args: &FleetReportArgs) -> String {
 
 const ONE: &str = "one machine is no fleet: at least two must have answered the same question";
 
+/// `'runs' holds`.
+fn hold(files: &[PathBuf]) -> String {
+    match files {
+        [one] => format!("'{}' holds", one.display()),
+        _ => format!("'{}' and what else is named ({} in all) hold", files[0].display(), files.len()),
+    }
+}
+
 fn enough(machines: usize, args: &FleetReportArgs) -> Result<(), Failure> {
     let (message, hint) = match (machines, args.files.is_empty()) {
         (0, true) => {
@@ -449,10 +457,12 @@ fn enough(machines: usize, args: &FleetReportArgs) -> Result<(), Failure> {
                 format!("the store holds neither prices nor a comparison of two commands{}", which(args));
             return Err(Failure::new(Exit::Error, message, "'whyfaster store list' shows what there is"));
         }
-        (0, false) => (
-            "there is nothing to compare here: neither prices nor a comparison of two commands",
-            "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B",
-        ),
+        (0, false) => {
+            let message = format!("{} neither prices nor a comparison of two commands", hold(&args.files));
+            let hint =
+                "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B";
+            return Err(Failure::new(Exit::Error, message, hint));
+        }
         (1, true) => (ONE, "add the records of more machines: whyfaster store add; or choose more of them"),
         (1, false) => (ONE, "name the files of more machines, or a directory with them"),
         _ => return Ok(()),
