@@ -120,7 +120,14 @@ fn what_cannot_be_used_is_named_and_holds_nothing_up() {
     write(&place, "one/node0.json", &price_list("node0", CPUS[0], "6.1", |_, _| 0.0));
     place.run(&["fleet", "report", "one"]).expect_error(1, &["one machine is no fleet"]);
     place.run(&["compare", "-N", "--runs=2", "--why=no", "--record=alone.json", "true"]).ok();
-    place.run(&["fleet", "report", "alone.json"]).expect_error(1, &["there is nothing to compare", "-- A B"]);
+    fs::create_dir(place.path("bare")).unwrap();
+    for (named, hold) in [
+        (&["alone.json"][..], "'alone.json' holds"),
+        (&["bare", "alone.json"], "'bare' and what else is named"),
+    ] {
+        let ran = place.run(&[&["fleet", "report"], named].concat());
+        ran.expect_error(1, &[hold, "neither prices nor a comparison of two", "-- A B"]);
+    }
     place.run(&["fleet", "report", "nowhere"]).expect_error(1, &["'nowhere'"]);
     write(&place, "other/x.json", &price_list("x", CPUS[0], "6.1", |_, _| 0.0));
     place.run(&["fleet", "diff", "one", "other"]).expect_error(1, &["no machine is both in 'one' (node0)"]);

@@ -459,8 +459,7 @@ fn enough(machines: usize, args: &FleetReportArgs) -> Result<(), Failure> {
         }
         (0, false) => {
             let message = format!("{} neither prices nor a comparison of two commands", hold(&args.files));
-            let hint =
-                "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B";
+            let hint = "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B";
             return Err(Failure::new(Exit::Error, message, hint));
         }
         (1, true) => (ONE, "add the records of more machines: whyfaster store add; or choose more of them"),
