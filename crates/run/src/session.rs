@@ -25,6 +25,7 @@ use whyfaster_words::exit::Failure;
 
 use super::duets;
 use super::interrupts::Interrupts;
+use super::launcher::{OWN_DESCRIPTORS, descriptors_of_copy};
 use super::rig::{Ran, Rig, counted};
 use super::why;
 
@@ -294,10 +295,10 @@ impl<'a> Session<'a> {
         let need = Need {
             processes,
             memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
-            fds: if piped { 2 } else { 0 } + counted(&self.plan.metrics).len() as u32,
+            fds: descriptors_of_copy(piped, counted(&self.plan.metrics).len()),
             fixed_processes: 4,
             fixed_memory_bytes: together - private.min(together),
-            fixed_fds: 32,
+            fixed_fds: OWN_DESCRIPTORS,
         };
         match fits(&host::facts(&host::Root::real()), &need, round.load) {
             Ok(()) => true,

@@ -72,8 +72,8 @@ pub(super) const MANY: usize = 50;
 const EFFICIENCY: f64 = 0.37;
 const LEAST_FREEDOM: f64 = 4.0;
 
-/// Degrees of freedom that the other rows add to the spread of one. Rows differ: of noise that is twice as large here as there (0.7 on the log
-/// scale) it says as much as two machines do, by the same simulation.
+/// Degrees of freedom that the other rows add to the spread of one. Rows differ in their noise: where by a factor of two (0.7 on the log scale),
+/// so many keep a few rows of four or six machines from more false names than promised (`neither_where_a_few_rows_have_each_its_own_noise`).
 const OTHER_ROWS: f64 = 2.0;
 
 /// Where tails are read: each needs this many machines beyond it.

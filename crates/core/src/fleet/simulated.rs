@@ -31,6 +31,8 @@ pub(super) struct Planted {
     pub(super) kernel: f64,
     /// Noise of each row.
     pub(super) noise: f64,
+    /// How much that differs between rows: the standard deviation of its logarithm.
+    pub(super) uneven: f64,
     /// Noise that the rows of a machine share.
     pub(super) shared: f64,
     pub(super) long_tails: bool,
@@ -50,6 +52,7 @@ impl Default for Planted {
             microcode_follows: false,
             kernel: 0.0,
             noise: 0.05,
+            uneven: 0.0,
             shared: 0.0,
             long_tails: false,
             skewed: false,
@@ -84,16 +87,21 @@ pub(super) fn fleet(planted: &Planted) -> Fleet {
         .collect();
     let machines: Vec<Machine> = (0..planted.machines).map(|at| machine(planted, at, &mut rng)).collect();
     let shared: Vec<f64> = machines.iter().map(|_| planted.shared * noise(planted, &mut rng)).collect();
-    let cost = |row: &Row, at: usize, rng: &mut ChaCha8Rng| {
+    let cost = |row: &Row, of_row: f64, at: usize, rng: &mut ChaCha8Rng| {
         let kernel = if row.group == "cpu" { 0.0 } else { planted.kernel };
         let reached = planted.only == Off::All || row.crosses_cpus();
         let broken = if planted.broken(at) && reached { planted.by } else { 0.0 };
         let facts = planted.cpu * (at % 2) as f64 + kernel * (at / 2 % 2) as f64;
-        7.0 + facts + broken + shared[at] + planted.noise * noise(planted, rng)
+        7.0 + facts + broken + shared[at] + of_row * noise(planted, rng)
     };
     let costs = rows
         .iter()
-        .map(|row| (0..machines.len()).map(|at| Some(cost(row, at, &mut rng))).collect())
+        .map(|row| {
+            // None is drawn where rows are alike, so that older seeds keep their fleets.
+            let ln = if planted.uneven > 0.0 { planted.uneven * normal(&mut rng) } else { 0.0 };
+            let of_row = planted.noise * ln.exp();
+            (0..machines.len()).map(|at| Some(cost(row, of_row, at, &mut rng))).collect()
+        })
         .collect();
     Fleet { machines, rows, costs }
 }
@@ -114,9 +122,14 @@ fn machine(planted: &Planted, at: usize, rng: &mut ChaCha8Rng) -> Machine {
     Machine { name: format!("node{at}"), facts: Arc::new(Facts::of(&fingerprint)) }
 }
 
-/// About normal (the sum of twelve uniform numbers); with long tails, one in twenty is three times as far.
+/// About normal: the sum of twelve uniform numbers.
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>()
+}
+
+/// The same; with long tails, one in twenty is three times as far.
 fn noise(planted: &Planted, rng: &mut ChaCha8Rng) -> f64 {
-    let normal = (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
+    let normal = normal(rng);
     if planted.skewed {
         // The sum of a normal and an exponential number, of variance 1.
         return 0.8 * normal + 0.6 * (-rng.random_range(f64::MIN_POSITIVE..1.0).ln() - 1.0);

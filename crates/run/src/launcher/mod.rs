@@ -226,13 +226,21 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
     Ok((stdout, stderr, drain))
 }
 
+/// Descriptors that we hold besides those of the copies, at most.
+pub(crate) const OWN_DESCRIPTORS: u32 = 32;
+
+/// Descriptors that we hold of each copy, at most.
+pub(crate) fn descriptors_of_copy(piped: bool, counters: usize) -> u32 {
+    // Both ends of a pipe, until what reads them has its own.
+    let pipe = if piped { 2 } else { 0 };
+    // A counter of a CPU with two kinds of cores is one for each.
+    pipe + 2 * counters as u32
+}
+
 /// Descriptors that we hold for a batch, at most. Without one left nothing is known of the copies' processes, and none could be ended.
 fn descriptors(request: &Request) -> u64 {
-    // Both ends of a pipe, until what reads them has its own.
-    let piped = if request.output == Output::Pipe { 2 } else { 0 };
-    // A counter of a CPU with two kinds of cores is one for each.
-    let counted = 2 * request.counters.len() as u64;
-    batch::slots(request.arrivals) as u64 * (piped + counted) + 32
+    let of_copy = descriptors_of_copy(request.output == Output::Pipe, request.counters.len());
+    batch::slots(request.arrivals) as u64 * u64::from(of_copy) + u64::from(OWN_DESCRIPTORS)
 }
 
 /// Our limit on open files before we first raised it.
