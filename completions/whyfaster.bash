@@ -1773,7 +1773,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --on --send --binary --seed --project --source --explain --record --no-keep --save --label --store --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --as-root --on --send --binary --seed --project --source --explain --record --no-keep --save --label --store --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

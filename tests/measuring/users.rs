@@ -7,17 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
 use crate::support::needs::{needs, root};
-use crate::support::user::NOBODY;
+use crate::support::user::{NOBODY, under_sudo};
 use crate::support::{Ran, Sandbox, children, eventually, kill, seccomp};
 use rustix::process::Signal;
-
-/// The program as sudo of the user 65534 would start it.
-fn under_sudo(place: &Sandbox, args: &[&str]) -> std::process::Command {
-    let mut command = place.whyfaster(args);
-    command.env("SUDO_UID", NOBODY).env("SUDO_GID", NOBODY).env("SUDO_USER", "nobody");
-    command.env("SUDO_COMMAND", "whyfaster").env("HOME", "/root").env("USER", "root");
-    command
-}
 
 fn run(place: &Sandbox, args: &[&str]) -> Ran {
     place.finish(under_sudo(place, args))

@@ -65,8 +65,8 @@ impl Sandbox {
     /// One in which any user may write.
     pub(crate) fn open() -> Self {
         let place = Self::new();
-        for dir in [".", "tmp"] {
-            fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
+        for (dir, mode) in [(".", 0o777), ("tmp", 0o1777)] {
+            fs::set_permissions(place.path(dir), Permissions::from_mode(mode)).unwrap();
         }
         place
     }

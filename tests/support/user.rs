@@ -21,6 +21,14 @@ pub(crate) fn program_for_all(place: &Sandbox) -> String {
     place.file("whyfaster")
 }
 
+/// The program as sudo of the user 65534 would start it.
+pub(crate) fn under_sudo(place: &Sandbox, args: &[&str]) -> Command {
+    let mut command = place.whyfaster(args);
+    command.env("SUDO_UID", NOBODY).env("SUDO_GID", NOBODY).env("SUDO_USER", "nobody");
+    command.env("SUDO_COMMAND", "whyfaster").env("HOME", "/root").env("USER", "root");
+    command
+}
+
 /// A command as this user and no group besides.
 pub(crate) fn as_user(place: &Sandbox, user: &str, program: &str, args: &[&str]) -> Command {
     let words = ["--reuid", user, "--regid", user, "--clear-groups", "--", program];

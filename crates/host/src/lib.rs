@@ -26,7 +26,7 @@ mod privilege;
 mod root;
 pub mod said;
 mod security;
-mod tools;
+pub mod tools;
 pub mod user;
 
 pub use counters::{Counters, MachineCounters};

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use whyfaster_core::stats::quantile::{of_sorted, quantile, sorted};
 
+use super::tools::search_path;
+
 /// What the two self-tests showed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
@@ -61,7 +63,7 @@ fn launch() -> Result<Spread, String> {
     let mut times = Vec::with_capacity(LAUNCHES);
     while times.len() < LAUNCHES && (begin.elapsed() < LAUNCH_TIME || times.len() < FEWEST) {
         let mut command = Command::new("true");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("PATH", search_path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let start = Instant::now();
         let status = command.status().map_err(|error| format!("true: {error}"))?;
         times.push(start.elapsed().as_secs_f64());

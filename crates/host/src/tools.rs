@@ -2,6 +2,7 @@
 
 use std::env;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::root::Root;
@@ -9,6 +10,12 @@ use super::said::said_within;
 
 /// Where they are. `PATH` is not asked: this may run as root.
 const TOOLS: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
+
+/// The search path of programs that run as root: directories of root's alone, whatever `PATH` says.
+pub fn search_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| TOOLS.join(":"));
+    &PATH
+}
 
 /// How long one may take: who is asked for a user may ask a server that is not there.
 const ANSWERS: Duration = Duration::from_secs(10);

@@ -86,8 +86,8 @@ fn id(variable: &str, text: &str) -> Result<u32, Failure> {
 
 fn unclear(what: String) -> Failure {
     Failure::usage(
-        format!("it is not clear as whom to run the commands: {what}"),
-        "start whyfaster with sudo itself, or add --as-root to run the commands as root",
+        format!("it is not clear which user called sudo: {what}"),
+        "start whyfaster with sudo itself, or work as root: unset SUDO_UID, or add --as-root where commands run",
     )
 }
 

@@ -25,7 +25,7 @@ mod rig;
 mod run_as;
 pub mod session;
 pub mod stage;
-mod terminal;
+pub mod terminal;
 pub mod trace;
 mod why;
 

@@ -117,6 +117,8 @@ pub(crate) struct RunAs {
     pub(crate) set: Vec<(String, String)>,
     /// Variables to take away.
     pub(crate) unset: Vec<String>,
+    /// The terminal is read by another user after us, and is given up first.
+    pub(crate) leaves_terminal: bool,
 }
 
 /// How the copies arrive.

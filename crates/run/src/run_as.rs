@@ -9,8 +9,10 @@ use std::process::Command;
 
 use whyfaster_core::plan::{Because, User};
 use whyfaster_host::user::environment;
+use whyfaster_rights::FileRights;
 
 use super::protocol::RunAs;
+use super::terminal;
 
 impl RunAs {
     /// What there is to become, if the plan asks for another user than ours.
@@ -18,17 +20,17 @@ impl RunAs {
         let user = user.filter(|user| user.because == Because::Sudo)?;
         let (set, unset) = environment(user);
         let unset = unset.into_iter().map(str::to_owned).collect();
-        Some(Self { uid: user.uid, gid: user.gid, groups: user.groups.clone(), set, unset })
+        let leaves_terminal = terminal::is_of_another(user.uid);
+        Some(Self { uid: user.uid, gid: user.gid, groups: user.groups.clone(), set, unset, leaves_terminal })
     }
 
     /// Opens a file as this user could, who then owns what is made.
     pub(crate) fn opens<T>(&self, open: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        let groups: Vec<u32> = rustix::process::getgroups()?.iter().map(|group| group.as_raw()).collect();
-        let own = Rights { uid, gid, groups: &groups };
-        let theirs = Rights { uid: self.uid, gid: self.gid, groups: &self.groups };
-        let opened = theirs.take().and_then(|()| open());
-        own.take().and(opened)
+        self.rights().lend(open)
+    }
+
+    fn rights(&self) -> FileRights<'_> {
+        FileRights { uid: self.uid, gid: self.gid, groups: &self.groups }
     }
 
     /// Gives a command the environment that is this user's.
@@ -39,65 +41,51 @@ impl RunAs {
         command.envs(self.set.iter().map(|(name, value)| (name, value)));
     }
 
-    /// Becomes this user for good: groups first, because only root may set them. Nobody of that user may look into this process
-    /// until its exec makes it another program.
+    /// Becomes this user for good. Nobody of that user may look into this process until its exec makes it another program.
     pub(crate) fn become_it(&self) -> io::Result<()> {
-        let checked = |result: libc::c_int| match result {
+        close_all_else_at_exec()?;
+        if self.leaves_terminal {
+            terminal::leave()?;
+        }
+        self.rights().become_for_good()?;
+        // The kernel has done so unless fs.suid_dumpable says otherwise: proc_sys_fs(5). ptrace(2) and pidfd_getfd(2)
+        // are then for root alone.
+        // SAFETY: a plain system call on this process.
+        match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
-        };
-        // SAFETY: plain system calls on this process, which has one thread; the list of groups is alive and as long as said.
-        unsafe {
-            checked(libc::setgroups(self.groups.len(), self.groups.as_ptr()))?;
-            checked(libc::setresgid(self.gid, self.gid, self.gid))?;
-            checked(libc::setresuid(self.uid, self.uid, self.uid))?;
-            // The kernel has done so unless fs.suid_dumpable says otherwise: proc_sys_fs(5). ptrace(2) and pidfd_getfd(2)
-            // are then for root alone.
-            checked(libc::prctl(libc::PR_SET_DUMPABLE, 0))
         }
-    }
-}
-
-/// Rights of this process to files.
-struct Rights<'a> {
-    uid: u32,
-    gid: u32,
-    groups: &'a [u32],
-}
-
-impl Rights<'_> {
-    /// Takes them on: those to other processes, and theirs to us, stay.
-    fn take(&self) -> io::Result<()> {
-        // SAFETY: plain system calls on this process, which has one thread; the list of groups is alive and as long as said.
-        // Neither call for an id fails: each returns the former one, so that a second one tells whether it was done
-        // (setfsuid(2)). No longer being user 0 there takes away the capabilities over files: capabilities(7).
-        let done = unsafe {
-            if libc::setgroups(self.groups.len(), self.groups.as_ptr()) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            libc::setfsgid(self.gid);
-            libc::setfsuid(self.uid);
-            let none = u32::MAX;
-            libc::setfsgid(none) == self.gid as libc::c_int && libc::setfsuid(none) == self.uid as libc::c_int
-        };
-        if done { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EPERM)) }
     }
 }
 
 /// Closes all but the standard streams. Without this, who may look into this process may take what it has open.
 pub(crate) fn close_all_else() -> io::Result<()> {
+    of_all_else(0, |fd| {
+        // SAFETY: the caller uses no descriptor from here on.
+        unsafe { libc::close(fd) };
+    })
+}
+
+/// The same at the exec: what the program was started with is root's. Until then an error can still be told.
+fn close_all_else_at_exec() -> io::Result<()> {
+    const CLOSE_RANGE_CLOEXEC: libc::c_uint = 1 << 2;
+    of_all_else(CLOSE_RANGE_CLOEXEC, |fd| {
+        // SAFETY: a plain system call, which closes nothing now.
+        unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+    })
+}
+
+/// Does it to all descriptors but the standard streams: by close_range(2) with these flags, or to each.
+fn of_all_else(flags: libc::c_uint, each: impl Fn(i32)) -> io::Result<()> {
     const FIRST: libc::c_uint = 3;
-    // SAFETY: the caller uses no descriptor from here on.
-    if unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, 0) } == 0 {
+    // SAFETY: a system call that closes descriptors, which the callers allow, or marks them.
+    if unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) } == 0 {
         return Ok(());
     }
-    // Before Linux 5.9, or forbidden by a filter. Listed first: the list has a descriptor of its own.
+    // Before Linux 5.9, or 5.11 with a flag, or forbidden by a filter. Listed first: the list has a descriptor of its own.
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
-    for fd in open.into_iter().filter(|fd| *fd >= FIRST as i32) {
-        // SAFETY: as above; that of the list is closed already, which is an error without a consequence.
-        unsafe { libc::close(fd) };
-    }
+    open.into_iter().filter(|fd| *fd >= FIRST as i32).for_each(each);
     Ok(())
 }

@@ -1,11 +1,16 @@
-//! The terminal, which a traced command shares and a hook that asks for something borrows: left as it was found.
+//! The terminal, which a traced command shares and a hook that asks for something borrows: left as it was found. A shell of root's
+//! reads its terminal again after us, so no process of another user may type there.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetsid, tcsetattr, tcsetpgrp};
+
+use super::launcher::parent_and_session;
 
 /// What the terminal was like before.
 #[derive(Debug)]
@@ -18,7 +23,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Notes it, if there is one and this process is in its foreground.
     pub(crate) fn note() -> Option<Self> {
-        let file = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        let file = opened().ok()?;
         let modes = tcgetattr(&file).ok()?;
         let group = tcgetpgrp(&file).ok()?;
         (group == getpgrp()).then_some(Self { file, modes, group })
@@ -47,6 +52,49 @@ impl Terminal {
             }
         });
     }
+}
+
+/// Whether the terminal of this process is read by a user other than this one when whyfaster has ended: by root, in the shell of `sudo -i`.
+/// The first process above us decides that is not `sudo` itself. Where there is none in the terminal's session, `sudo` made the terminal for us alone.
+pub fn is_of_another(uid: u32) -> bool {
+    let Some(session) = opened().ok().and_then(|file| tcgetsid(file).ok()).map(Pid::as_raw_pid) else {
+        return false;
+    };
+    let mut above = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
+    loop {
+        let Some((parent, _)) = parent_and_session(above).filter(|(_, of)| *of == session) else {
+            return false;
+        };
+        let owner = fs::metadata(format!("/proc/{above}")).map_or(0, |it| it.uid());
+        let name = fs::read(format!("/proc/{above}/comm")).unwrap_or_default();
+        if owner == uid || name != b"sudo\n" {
+            return owner != uid;
+        }
+        above = parent;
+    }
+}
+
+/// Gives the terminal up for this process and for all that it starts. The kernel then lets none of them put input into it
+/// (ioctl_tty(2), TIOCSTI) or take its foreground. Signals from the keyboard still come: they go to the process group.
+///
+/// # Errors
+/// The terminal cannot be given up.
+pub fn leave() -> io::Result<()> {
+    let file = match opened() {
+        // There is none.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Ok(()),
+        opened => opened?,
+    };
+    // SAFETY: a plain system call on a descriptor that is open.
+    match unsafe { libc::ioctl(file.as_raw_fd(), libc::TIOCNOTTY) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The terminal that controls this process.
+fn opened() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
 }
 
 /// Who sets a terminal from the background is stopped for it (SIGTTOU), unless the signal is blocked: tcsetpgrp(3).

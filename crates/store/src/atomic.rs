@@ -1,4 +1,8 @@
-//! Writing a file whole or not at all.
+//! Files that are written for the user: each is found and opened before anything is measured, and is written whole or not at all.
+//!
+//! A path is followed once, in [`OutputFile::hold`]. From then on the directory is held by a descriptor, and a stream is held
+//! open. A measured command can exchange a directory or plant a link meanwhile; the file still goes to the place that was found. The
+//! rights are those that the process has to files: under sudo the caller's (see `whyfaster_rights`).
 //!
 //! The bytes go to a file without a name in the same directory (`O_TMPFILE`), are forced to disk, and only then get
 //! their name. A crash at any moment therefore leaves either the old file or the new one, and no temporary file. Where
@@ -9,15 +13,17 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
+use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use whyfaster_words::exit::Failure;
 
-use super::place::{Place, caller};
+use super::place::Place;
 use super::trouble;
 
 /// Rights of a new file before the umask is taken off: for everybody, and for its owner alone.
@@ -33,26 +39,94 @@ const TRIES: u32 = 16;
 /// Where bytes go.
 #[derive(Debug)]
 enum Destination {
-    /// A device, a pipe, or a stream of this process: bytes are passed on.
-    Stream(Place),
+    /// A device, a pipe, or a stream of this process: it is open, and bytes are passed on.
+    Stream(File),
     /// A file, which may be there already.
     File(Place),
 }
 
-/// Writes the file whole, or leaves everything as it was and says why.
+/// A file that the user named for an output: its path, and from [`OutputFile::hold`] on the place that the path led to. Two are equal if
+/// their paths are.
+#[derive(Clone, Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    /// Rights of a new file, before the umask is taken off.
+    rights: u32,
+    destination: Arc<OnceLock<Destination>>,
+}
+
+impl OutputFile {
+    /// The file of this path. Nothing is looked at yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), rights: NEW_FILE, destination: Arc::default() }
+    }
+
+    /// A file in a directory that is held already, which only its owner may read.
+    pub(super) fn private(directory: OwnedFd, path: PathBuf) -> Self {
+        let name = path.file_name().unwrap_or_default().to_owned();
+        let place = Destination::File(Place { directory, name, magic: false });
+        Self { path, rights: PRIVATE, destination: Arc::new(place.into()) }
+    }
+
+    /// Follows the path, finds out whether the file can be written, and holds the place. Changes nothing. Later calls do nothing.
+    ///
+    /// # Errors
+    /// The file cannot be written, with the reason and the next step.
+    pub fn hold(&self) -> Result<(), Failure> {
+        self.destination().map(drop)
+    }
+
+    /// Writes the file whole, or leaves everything as it was.
+    ///
+    /// # Errors
+    /// The file cannot be written, with the reason and the next step.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut file = self.begin()?;
+        file.write_all(bytes).map_err(|error| trouble::writing(&self.path, &error))?;
+        file.commit()
+    }
+
+    /// Begins a file that is written piece by piece.
+    ///
+    /// # Errors
+    /// The file cannot be written, with the reason and the next step.
+    pub fn begin(&self) -> Result<AtomicFile, Failure> {
+        let made = begin(self.destination()?, self.rights);
+        let made = made.map_err(|error| trouble::writing(&self.path, &error))?;
+        Ok(AtomicFile { path: self.path.clone(), made })
+    }
+
+    fn destination(&self) -> Result<&Destination, Failure> {
+        if let Some(held) = self.destination.get() {
+            return Ok(held);
+        }
+        let found = destination(&self.path).map_err(|error| trouble::writing(&self.path, &error))?;
+        Ok(self.destination.get_or_init(|| found))
+    }
+}
+
+impl Eq for OutputFile {}
+
+impl Deref for OutputFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl PartialEq for OutputFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+/// Writes a file whole that was not held before, or leaves everything as it was and says why.
+///
+/// # Errors
+/// The file cannot be written, with the reason and the next step.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write(AtomicFile::create(path)?, bytes)
-}
-
-/// The same for a file that only its owner may read.
-pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write(AtomicFile::with_rights(path, PRIVATE)?, bytes)
-}
-
-fn write(mut file: AtomicFile, bytes: &[u8]) -> Result<(), Failure> {
-    let path = file.path.clone();
-    file.write_all(bytes).map_err(|error| trouble::writing(&path, &error))?;
-    file.commit()
+    OutputFile::new(path).write(bytes)
 }
 
 /// A file that is written piece by piece and stands under its name only once it is whole. Dropped before that, it leaves
@@ -71,16 +145,6 @@ enum Made {
 }
 
 impl AtomicFile {
-    /// Begins the file.
-    pub fn create(path: &Path) -> Result<Self, Failure> {
-        Self::with_rights(path, NEW_FILE)
-    }
-
-    fn with_rights(path: &Path, rights: u32) -> Result<Self, Failure> {
-        let made = begin(path, rights).map_err(|error| trouble::writing(path, &error))?;
-        Ok(Self { path: path.to_owned(), made })
-    }
-
     /// Forces the bytes to disk and gives them their name.
     pub fn commit(self) -> Result<(), Failure> {
         let path = self.path;
@@ -106,10 +170,10 @@ impl Write for AtomicFile {
     }
 }
 
-fn begin(path: &Path, rights: u32) -> io::Result<Made> {
-    let place = match destination(path)? {
-        Destination::Stream(place) => return Ok(Made::Stream(place.stream()?.into())),
-        Destination::File(place) => place,
+fn begin(destination: &Destination, rights: u32) -> io::Result<Made> {
+    let place = match destination {
+        Destination::Stream(stream) => return Ok(Made::Stream(stream.try_clone()?)),
+        Destination::File(place) => place.try_clone()?,
     };
     match nameless(&place, rights) {
         // Without /proc there is no way to give it a name.
@@ -122,50 +186,35 @@ fn begin(path: &Path, rights: u32) -> io::Result<Made> {
     }
 }
 
-/// What has to stay open from [`check_writable`] until the file is written.
-#[derive(Debug)]
-#[must_use = "the reader of a pipe goes away when its only writer does"]
-pub struct Kept {
-    _pipe: Option<OwnedFd>,
-}
-
-/// Finds out, before anything is measured, whether [`write_atomic`] can work. Changes nothing.
-pub fn check_writable(path: &Path) -> Result<Kept, Failure> {
-    let checked = || match destination(path)? {
-        Destination::Stream(place) => {
-            place.may_write()?;
-            let pipe = place.found()?.is_some_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Fifo);
-            // Whether a pipe has a reader is known only once it is open, and closed again the reader would be done.
-            Ok(Kept { _pipe: if pipe { Some(place.stream()?) } else { None } })
-        }
-        Destination::File(place) => {
-            match nameless(&place, NEW_FILE) {
-                Err(error) if unsupported(&error) => drop(named(&place, NEW_FILE)?),
-                other => drop(other?),
-            }
-            Ok(Kept { _pipe: None })
-        }
-    };
-    checked().map_err(|error| trouble::writing(path, &error))
-}
-
-/// Looks where a path leads, without opening anything (opening a pipe would wait for a reader). A link stays, and what is
-/// behind it is replaced.
+/// Looks where a path leads. A stream is opened here: a pipe has a reader only as long as it has a writer. A link stays, and the file behind
+/// it is replaced.
 fn destination(path: &Path) -> io::Result<Destination> {
     let place = Place::of(path)?;
-    let Some(found) = place.found()? else { return Ok(Destination::File(place)) };
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::Directory => Err(Errno::ISDIR.into()),
+    match place.found()?.map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Some(FileType::Directory) => return Err(Errno::ISDIR.into()),
         // A socket has a path but cannot be opened.
-        FileType::Socket if !place.magic => Err(Errno::NXIO.into()),
-        FileType::RegularFile if !place.magic => {
-            // Renaming would replace a file that its owner has write-protected.
-            place.may_write()?;
-            Ok(Destination::File(place))
-        }
+        Some(FileType::Socket) if !place.magic => return Err(Errno::NXIO.into()),
+        Some(FileType::RegularFile) if !place.magic => writable(&place)?,
+        None => {}
         // `/dev/stdout` may be a file (`> file`), which the shell opened for us: replacing it by another would lose what has
         // been printed.
-        _ => Ok(Destination::Stream(place)),
+        Some(_) => return Ok(Destination::Stream(place.stream()?.into())),
+    }
+    match nameless(&place, NEW_FILE) {
+        Err(error) if unsupported(&error) => drop(named(&place, NEW_FILE)?),
+        other => drop(other?),
+    }
+    Ok(Destination::File(place))
+}
+
+/// Whether the file that is there may be written to: renaming would replace one that its owner has write-protected. It is opened,
+/// because access(2) asks for the real user, which is root's under sudo.
+fn writable(place: &Place) -> io::Result<()> {
+    let opened = place.open(&place.name, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty());
+    match opened {
+        // A program that runs can be replaced.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::TXTBSY) => Ok(()),
+        opened => opened.map(drop),
     }
 }
 
@@ -244,20 +293,14 @@ impl Drop for Spare {
     }
 }
 
-/// Keeps the owner and the rights of a file that is replaced, gives a new one to whom it is for, and waits for the disk.
+/// Keeps the owner and the rights of a file that is replaced, and waits for the disk.
 fn settle(file: &File, place: &Place) -> io::Result<()> {
     // What came there since the beginning and is no file has nothing to pass on.
     let old = place.found()?.filter(|old| FileType::from_raw_mode(old.st_mode) == FileType::RegularFile);
-    let owner = match &old {
-        Some(old) => Some((old.st_uid, old.st_gid)),
-        None => caller(),
-    };
-    if let Some((uid, gid)) = owner.filter(|_| rustix::process::geteuid().is_root()) {
-        // Before the rights: a change of the owner may take some away (chown(2)). Where the file system knows no owners,
-        // the file is as good without.
-        let _ = rustix::fs::fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
-    }
     if let Some(old) = old {
+        // Before the rights: a change of the owner may take some away (chown(2)). Only root may give a file to another user; the file
+        // is as good without.
+        let _ = rustix::fs::fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
         rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode & RIGHTS))?;
     }
     file.sync_all()

@@ -15,12 +15,12 @@ fn names(directory: &Path) -> Vec<OsString> {
 fn a_file_is_made_and_replaced_and_nothing_else_is_left() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.json");
-    let _kept = check_writable(&path).unwrap();
+    OutputFile::new(&path).hold().unwrap();
     assert!(names(directory.path()).is_empty(), "the check left something");
     write_atomic(&path, b"one").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one");
     fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-    let _kept = check_writable(&path).unwrap();
+    OutputFile::new(&path).hold().unwrap();
     write_atomic(&path, b"two").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640, "rights were not kept");
@@ -54,12 +54,12 @@ fn the_way_with_a_name_does_the_same() {
 fn a_file_in_pieces_stands_there_whole_or_not_at_all() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.pftrace");
-    let mut file = AtomicFile::create(&path).unwrap();
+    let mut file = OutputFile::new(&path).begin().unwrap();
     file.write_all(b"one ").unwrap();
     assert!(names(directory.path()).is_empty(), "half a file has a name");
     drop(file);
     assert!(names(directory.path()).is_empty());
-    let mut file = AtomicFile::create(&path).unwrap();
+    let mut file = OutputFile::new(&path).begin().unwrap();
     file.write_all(b"one ").unwrap();
     file.write_all(b"two").unwrap();
     file.commit().unwrap();
@@ -111,7 +111,7 @@ fn what_others_made_in_a_directory_of_all_is_left_alone() {
         for path in [&link, &file, &twice] {
             set(mode, owner);
             fs::write(&own, "mine").unwrap();
-            let before = check_writable(path).map(drop);
+            let before = OutputFile::new(path).hold();
             let after = write_atomic(path, b"new");
             assert_eq!((before.is_ok(), after.is_ok()), (allowed, allowed), "{mode:o} {owner} {path:?}");
             let Err(failure) = after else { continue };
@@ -123,7 +123,7 @@ fn what_others_made_in_a_directory_of_all_is_left_alone() {
     // What appears there while the file is being written gives it neither its owner nor its rights.
     set(0o1777, theirs);
     let late = shared.join("late");
-    let mut begun = AtomicFile::create(&late).unwrap();
+    let mut begun = OutputFile::new(&late).begin().unwrap();
     begun.write_all(b"x").unwrap();
     fs::write(&late, "").unwrap();
     lchown(&late, Some(theirs), Some(theirs)).unwrap();
@@ -134,8 +134,8 @@ fn what_others_made_in_a_directory_of_all_is_left_alone() {
 #[test]
 fn devices_and_pipes_are_written_directly() {
     write_atomic(Path::new("/dev/null"), b"x").unwrap();
-    let _kept = check_writable(Path::new("/dev/null")).unwrap();
-    let _kept = check_writable(Path::new("/dev/stdout")).unwrap();
+    OutputFile::new("/dev/null").hold().unwrap();
+    OutputFile::new("/dev/stdout").hold().unwrap();
     let failure = write_atomic(Path::new("/dev/full"), b"x").unwrap_err();
     assert!(failure.message.contains("/dev/full") && failure.message.contains("No space left"), "{failure}");
     assert!(failure.hint.unwrap().contains("Free some space"));
@@ -144,22 +144,20 @@ fn devices_and_pipes_are_written_directly() {
     let pipe = directory.path().join("pipe");
     rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     // Nothing waits for a reader.
-    for failure in [check_writable(&pipe).map(drop), write_atomic(&pipe, b"x")] {
+    for failure in [OutputFile::new(&pipe).hold(), write_atomic(&pipe, b"x")] {
         assert!(failure.unwrap_err().hint.unwrap().contains("Start the reader"));
     }
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).unwrap()
     });
-    let kept = loop {
-        // Its reader comes in a moment, and stays although the check is over.
-        if let Ok(kept) = check_writable(&pipe) {
-            break kept;
-        }
+    let output = OutputFile::new(&pipe);
+    // Its reader comes in a moment, and stays until the output is dropped.
+    while output.hold().is_err() {
         std::thread::yield_now();
-    };
-    write_atomic(&pipe, b"through").unwrap();
-    drop(kept);
+    }
+    output.write(b"through").unwrap();
+    drop(output);
     assert_eq!(reader.join().unwrap(), b"through");
 }
 
@@ -178,7 +176,7 @@ fn what_cannot_be_written_is_said_before_and_after_in_the_same_words() {
         (directory.path().join("x".repeat(300)), "Choose another file"),
     ];
     for (path, hint) in cases {
-        let before = check_writable(&path).map(drop).map_err(|f| (f.message, f.hint));
+        let before = OutputFile::new(&path).hold().map_err(|f| (f.message, f.hint));
         let after = write_atomic(&path, b"x").map_err(|f| (f.message, f.hint));
         let (message, said) = after.expect_err(&path.display().to_string());
         assert!(message.contains(&format!("'{}'", path.display())), "{message}");
@@ -189,4 +187,26 @@ fn what_cannot_be_written_is_said_before_and_after_in_the_same_words() {
     }
     assert_eq!(fs::read(&file).unwrap(), b"kept");
     assert_eq!(names(directory.path()), ["file"]);
+}
+
+/// The attack: a command exchanges the directory, or puts a link where the output goes, while it is measured.
+#[test]
+fn a_held_file_goes_to_the_place_that_was_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::create_dir(at("results")).unwrap();
+    fs::create_dir(at("elsewhere")).unwrap();
+    let (moved, linked) = (OutputFile::new(at("results/a.json")), OutputFile::new(at("results/b.json")));
+    for output in [&moved, &linked] {
+        output.hold().unwrap();
+    }
+    symlink(at("elsewhere/planted"), at("results/b.json")).unwrap();
+    fs::rename(at("results"), at("aside")).unwrap();
+    symlink("elsewhere", at("results")).unwrap();
+    for output in [&moved, &linked] {
+        output.write(b"x").unwrap();
+    }
+    assert_eq!(names(&at("aside")), ["a.json", "b.json"]);
+    assert!(names(&at("elsewhere")).is_empty());
+    assert!(!fs::symlink_metadata(at("aside/b.json")).unwrap().is_symlink());
 }

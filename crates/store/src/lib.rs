@@ -27,7 +27,7 @@ mod records;
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
 
-pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
+pub use atomic::{AtomicFile, OutputFile, write_atomic};
 pub use gather::{Below, Refused, files_below, gather};
 pub use head::MAX_BYTES;
 pub use hold::{Held, hold, release};

@@ -10,11 +10,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat};
 use rustix::io::Errno;
-use whyfaster_core::plan::Because;
-use whyfaster_host as host;
-use whyfaster_host::Caller;
+use whyfaster_rights as rights;
 
 /// Links that one path may lead through: `MAXSYMLINKS` in include/linux/namei.h.
 const MOST_LINKS: usize = 40;
@@ -92,15 +90,14 @@ impl Place {
         Ok(Some((held, about)))
     }
 
-    /// Everybody may make files in `/tmp`, so what another user made there may be a trap. The rule is the kernel's
-    /// (`may_follow_link` and `may_create_in_sticky` in fs/namei.c); who called sudo counts as ourselves.
+    /// Everybody may make files in `/tmp`, so a file that another user made there may be a trap. The rule is the kernel's
+    /// (`may_follow_link` and `may_create_in_sticky` in fs/namei.c).
     fn refuse_foreign(&self, about: &Stat) -> io::Result<()> {
         let shared = Mode::SVTX | Mode::WOTH;
         let directory = rustix::fs::fstat(&self.directory)?;
         let owner = about.st_uid;
         let open = Mode::from_raw_mode(directory.st_mode).contains(shared);
-        let ours = [directory.st_uid, rustix::process::geteuid().as_raw()].contains(&owner);
-        if open && !ours && caller().is_none_or(|(uid, _)| uid != owner) {
+        if open && ![directory.st_uid, rights::file_user()].contains(&owner) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, Foreign { owner }));
         }
         Ok(())
@@ -122,16 +119,8 @@ impl Place {
         Ok(fd)
     }
 
-    /// Whether what stands there may be written to.
-    pub(super) fn may_write(&self) -> io::Result<()> {
-        let write = rustix::fs::Access::WRITE_OK;
-        Ok(rustix::fs::accessat(&self.directory, &self.name, write, AtFlags::empty())?)
+    /// The same place once more: a second descriptor of the directory.
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { directory: self.directory.try_clone()?, name: self.name.clone(), magic: self.magic })
     }
-}
-
-/// Who called sudo, if somebody did: what is written is for them, as the measured commands run as them.
-pub(super) fn caller() -> Option<(u32, u32)> {
-    let euid = rustix::process::geteuid().as_raw();
-    let user = host::user(euid, &Caller::here(), false).ok()?;
-    (user.because == Because::Sudo).then_some((user.uid, user.gid))
 }

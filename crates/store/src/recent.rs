@@ -10,9 +10,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat};
+use whyfaster_rights as rights;
 
-use super::atomic::write_private;
+use super::atomic::OutputFile;
 
 /// So many records are kept, of so many bytes together. One comparison takes less than 200 KB.
 const MOST: usize = 20;
@@ -50,13 +51,15 @@ pub fn takes() -> bool {
     place().is_some_and(|place| ours(&place))
 }
 
-/// Whether the directory is this user's and can be written to, or would be. In one of somebody else, as with the HOME of who called sudo, records
-/// would stand in that user's way.
+/// Whether the directory is this user's and can be written to, or would be. A part of the path that belongs to another user may be a link
+/// tomorrow, and records would be in that user's way.
 fn ours(place: &Path) -> bool {
+    let own = rights::file_user();
+    let mine = |path: &Path| fs::symlink_metadata(path).map_or(true, |it| [0, own].contains(&it.uid()));
     let Some(there) = place.ancestors().find(|path| path.exists()) else { return false };
-    let own = |it: fs::Metadata| it.is_dir() && it.uid() == rustix::process::geteuid().as_raw();
     let writable = || accessat(CWD, there, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
-    fs::metadata(there).is_ok_and(own) && writable()
+    let held = || fs::metadata(there).is_ok_and(|it| it.is_dir() && it.uid() == own);
+    place.ancestors().all(mine) && held() && writable()
 }
 
 fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
@@ -66,7 +69,9 @@ fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(place)?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S.%6f");
     let record = place.join(format!("{now}-{verb}"));
-    write_private(&record, bytes).map_err(io::Error::other)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(place, flags, Mode::empty())?;
+    OutputFile::private(directory.try_clone()?, record.clone()).write(bytes).map_err(io::Error::other)?;
     end_future(&within(place)?, written(&record));
     let mut others = within(place)?;
     others.retain(|it| *it != record);
@@ -77,7 +82,8 @@ fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
         match left.checked_sub(size).filter(|_| at < MOST - 1) {
             Some(room) => left = room,
             None => {
-                let _ = fs::remove_file(other);
+                let name = other.file_name().unwrap_or_default();
+                let _ = rustix::fs::unlinkat(&directory, name, AtFlags::empty());
             }
         }
     }

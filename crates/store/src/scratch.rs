@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use tempfile::TempDir;
+use whyfaster_rights as rights;
 
 use super::hold::{Held, hold};
 
@@ -31,9 +32,20 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes one below the directory for temporary files, which only this user may enter.
+    ///
+    /// # Errors
+    /// The directory cannot be made there, or another user could exchange it.
     pub fn make(kind: &str) -> io::Result<Self> {
-        let below = env::temp_dir();
-        sweep(&below);
+        Self::make_in(&env::temp_dir(), kind)
+    }
+
+    /// Makes one below this directory.
+    ///
+    /// # Errors
+    /// The directory cannot be made there, or another user could exchange it.
+    pub fn make_in(below: &Path, kind: &str) -> io::Result<Self> {
+        refuse_foreign(below)?;
+        sweep(below);
         let prefix = format!("{PREFIX}{kind}-");
         let mut make = tempfile::Builder::new();
         make.prefix(&prefix).suffix(SUFFIX).rand_bytes(CHANCE).permissions(Permissions::from_mode(0o700));
@@ -49,6 +61,18 @@ impl Scratch {
     }
 }
 
+/// In a directory of another user without the sticky bit (inode(7)) that user can exchange what we make.
+fn refuse_foreign(below: &Path) -> io::Result<()> {
+    let about = fs::metadata(below)?;
+    let own = rights::file_user();
+    // Users often have a group of their own, which owns their directories with them.
+    let others = if own == 0 { libc::S_IWGRP | libc::S_IWOTH } else { libc::S_IWOTH };
+    let safe =
+        [0, own].contains(&about.uid()) && (about.mode() & others == 0 || about.mode() & libc::S_ISVTX != 0);
+    let why = || format!("users other than {own} could exchange what is in '{}'", below.display());
+    if safe { Ok(()) } else { Err(io::Error::new(io::ErrorKind::PermissionDenied, why())) }
+}
+
 /// Takes a directory for this process, until the file is closed or the process dies; whose it is.
 fn held(directory: &Path) -> io::Result<(fs::File, Held)> {
     let file = fs::File::open(directory)?;
@@ -59,7 +83,7 @@ fn held(directory: &Path) -> io::Result<(fs::File, Held)> {
 /// Removes the directories of runs that were killed. One that looks unused may be in use: a run mounts over it where only it
 /// sees that. Its lock says so, whatever namespace it lives in.
 fn sweep(below: &Path) {
-    let mine = rustix::process::geteuid().as_raw();
+    let mine = rights::file_user();
     let dead = |entry: &fs::DirEntry| {
         // Of the entry itself: a link to a directory is none.
         let about = entry.metadata().ok().filter(|it| it.is_dir() && it.uid() == mine)?;
@@ -91,6 +115,7 @@ fn is_ours(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skip::{needs, root};
 
     #[test]
     fn directories_of_dead_runs_go_and_those_in_use_stay() {
@@ -133,5 +158,27 @@ mod tests {
         assert!(is_ours(&name), "{name}");
         assert_eq!(held(scratch.path()).unwrap().1, Held::Others, "nobody holds it");
         assert_eq!(fs::metadata(scratch.path()).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_others_could_exchange_is_refused() {
+        needs!(root());
+        let below = tempfile::tempdir().unwrap();
+        let made = |owner, mode| {
+            std::os::unix::fs::chown(below.path(), Some(owner), None).unwrap();
+            fs::set_permissions(below.path(), Permissions::from_mode(mode)).unwrap();
+            Scratch::make_in(below.path(), "x").map(drop)
+        };
+        for (owner, mode, allowed) in [
+            (0, 0o755, true),
+            (0, 0o777, false),
+            (0, 0o775, false),
+            (0, 0o1777, true),
+            (65_534, 0o755, false),
+        ] {
+            assert_eq!(made(owner, mode).is_ok(), allowed, "{owner} {mode:o}");
+        }
+        let error = made(65_534, 0o700).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
     }
 }

@@ -5,8 +5,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The directory, made if need be; `None`: this user can have none. Nobody else can put a link or a file of theirs there.
+use whyfaster_rights::with_root;
+
+/// The directory, made if need be; `None`: this user can have none. Nobody else can put a link or a file of theirs there. Root's is
+/// root's also under sudo: what stands there is believed.
 pub(crate) fn directory() -> Option<PathBuf> {
+    with_root(own_directory)
+}
+
+fn own_directory() -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let of_boot = match uid {
         0 => Some(PathBuf::from("/run")),
@@ -16,7 +23,8 @@ pub(crate) fn directory() -> Option<PathBuf> {
         Some(above) => made(above.join("whyfaster"), uid),
         // As under cron or in a container.
         None => {
-            let above = std::env::temp_dir();
+            // sudo may keep a TMPDIR of its caller.
+            let above = if uid == 0 { PathBuf::from("/tmp") } else { std::env::temp_dir() };
             let safe = owned(&above, uid) || shared(&above);
             safe.then(|| made(above.join(format!("whyfaster-{uid}")), uid))?
         }
@@ -45,9 +53,11 @@ fn shared(path: &Path) -> bool {
 pub(crate) fn write(name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let directory = directory().ok_or_else(|| io::Error::other("no directory of this user's own"))?;
     let path = directory.join(name);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    file.write_all(bytes)?;
+    with_root(|| {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(bytes)
+    })?;
     Ok(path)
 }
 

@@ -12,7 +12,6 @@ pub(super) static KIND: Kind = Kind {
     word: "command",
     form: ":WORDS",
     help: "behind a launcher such as taskset, chroot or docker run, where '{}' stands for the worker's path, which otherwise comes last",
-    starts_here: true,
     needs: "a program that starts another one",
     read: |text| {
         shell_words::split(text).map(shell_words::join).map_err(|error| format!("'{text}': {error}"))

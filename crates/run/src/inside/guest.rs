@@ -34,8 +34,6 @@ pub struct Kind {
     pub form: &'static str,
     /// Where the worker then runs.
     pub help: &'static str,
-    /// Whether a program of this machine starts the worker.
-    pub(super) starts_here: bool,
     /// What stands behind the colon, for the error where nothing does.
     pub(super) needs: &'static str,
     /// Reads what stands behind the colon, and says why it is none.
@@ -53,11 +51,6 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Whether a program of this machine starts the worker, so that it runs as whoever starts that.
-    pub fn starts_here(&self) -> bool {
-        self.kind.starts_here
-    }
-
     /// Opens the place.
     pub fn open(&self, options: &Options) -> Result<Guest, Failure> {
         (self.kind.open)(self, options)

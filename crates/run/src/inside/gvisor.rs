@@ -13,7 +13,6 @@ pub(super) static KIND: Kind = Kind {
     word: "gvisor",
     form: "[:systrap|:ptrace]",
     help: "in gVisor's kernel, a sandbox for every repetition",
-    starts_here: true,
     needs: "a platform, systrap or ptrace",
     read: |platform| match platform {
         "" => Ok("systrap".to_owned()),

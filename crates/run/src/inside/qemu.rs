@@ -63,7 +63,6 @@ const KIND: Kind = Kind {
     word: "",
     form: ":KERNEL",
     help: "",
-    starts_here: false,
     needs: "a kernel: an image file, debian:VERSION or ubuntu:VERSION",
     read: |kernel| Ok(kernel.to_owned()),
     open: |asked, options| open(How::Timed, asked, options),

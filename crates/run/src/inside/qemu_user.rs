@@ -13,7 +13,6 @@ pub(super) static KIND: Kind = Kind {
     word: "qemu-user",
     form: ":ARCH",
     help: "for another instruction set, translated, on this machine's kernel",
-    starts_here: true,
     needs: "an instruction set, such as aarch64",
     // It becomes part of a program's name.
     read: |arch| match arch.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {

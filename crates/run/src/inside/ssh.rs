@@ -20,7 +20,6 @@ pub(super) static KIND: Kind = Kind {
     word: "ssh",
     form: ":HOST",
     help: "on another machine, through your own ssh and its configuration",
-    starts_here: false,
     needs: "a host",
     // ssh would take it for an option.
     read: |host| match host.starts_with('-') || host.contains(char::is_whitespace) {

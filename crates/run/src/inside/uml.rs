@@ -13,7 +13,6 @@ pub(super) static KIND: Kind = Kind {
     word: "uml",
     form: "[:FILE]",
     help: "first process of user-mode Linux, a kernel that is a program",
-    starts_here: false,
     needs: "a kernel that is a program",
     read: |file| Ok(file.to_owned()),
     open,

@@ -3,15 +3,13 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::interrupts::Interrupts;
 use super::super::launcher::keeper::{Left, Orphaned};
 use super::super::probe::group::Group;
-use super::super::protocol::RunAs;
 use whyfaster_words::clean::clean;
 
 /// How long a program may take to end by itself before it is killed. Its keeper needs some of that to end what does not listen.
@@ -35,26 +33,21 @@ pub(super) enum Stop {
 pub(super) struct Client {
     group: Group,
     out: File,
-    log: PathBuf,
+    log: File,
     rest: Vec<u8>,
 }
 
 impl Client {
     /// Starts it; what it says on standard error goes to a file.
-    pub(super) fn start(command: &Command, log: &Path, user: Option<&RunAs>) -> Result<Self, String> {
+    pub(super) fn start(command: &Command, log: File) -> Result<Self, String> {
         let started = || -> io::Result<Self> {
-            let errors = File::create(log)?;
+            let errors = log.try_clone()?;
             let mut group = Group::kept(command, Orphaned::InputClosed, Left::Awaited, GRACE, |keeper| {
                 keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::from(errors));
-                if let Some(user) = user.cloned() {
-                    user.dress(keeper);
-                    // SAFETY: only system calls are made, on lists that were laid out before the fork.
-                    unsafe { keeper.pre_exec(move || user.become_it()) };
-                }
             })?;
             let out = group.child.stdout.take().ok_or_else(|| io::Error::other("it has no output"))?;
             let out = File::from(OwnedFd::from(out));
-            Ok(Self { group, out, log: log.to_owned(), rest: Vec::new() })
+            Ok(Self { group, out, log, rest: Vec::new() })
         };
         started().map_err(|error| {
             format!("{} could not be started: {error}", command.get_program().to_string_lossy())
@@ -119,8 +112,10 @@ impl Client {
 
     /// The end of what it said on standard error.
     fn said(&self) -> String {
-        let text = std::fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text[text.len().saturating_sub(SHOWN)..]).into_owned();
+        let mut text = vec![0; SHOWN];
+        let begin = self.log.metadata().map_or(0, |it| it.len().saturating_sub(SHOWN as u64));
+        let read = self.log.read_at(&mut text, begin).unwrap_or(0);
+        let text = String::from_utf8_lossy(&text[..read]).into_owned();
         match clean(&text) {
             said if said.is_empty() => String::new(),
             said => format!(": {said}"),

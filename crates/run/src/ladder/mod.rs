@@ -9,13 +9,13 @@ mod spent;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use whyfaster_core::plan::{Because, User};
 use whyfaster_probe::{Batch, Parameter, Probe};
 
 use self::client::{Client, Stop};
@@ -24,7 +24,6 @@ use super::interrupts::Interrupts;
 use super::probe::select::Line;
 use super::probe::site::{Site, Take};
 use super::probe::worker::Ended;
-use super::protocol::RunAs;
 use whyfaster_store::Scratch;
 use whyfaster_words::exit::{Exit, Failure};
 
@@ -65,6 +64,9 @@ pub enum ClientStart {
     Speaks(String),
 }
 
+/// Bytes that a task writes.
+const STAMP: usize = 24;
+
 /// What a task wrote of itself.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
@@ -100,7 +102,8 @@ struct Burst {
 struct Hand {
     client: Client,
     servers: Option<Client>,
-    stamps: PathBuf,
+    /// The file in which every task writes when it began and ended, held open since it was made.
+    stamps: File,
     cpu: bool,
     /// Tasks and CPU time of bursts that are not told yet, by their tasks and length.
     carried: BTreeMap<(u32, u32), (u32, u64)>,
@@ -115,7 +118,6 @@ pub struct Hands {
     _sweeper: Option<Client>,
     scratch: Scratch,
     workers: u32,
-    user: Option<RunAs>,
 }
 
 /// The description that makes rows of an engine's bursts.
@@ -166,7 +168,6 @@ impl Hands {
     pub fn make(
         files: impl Iterator<Item = (&'static str, &'static str)>,
         workers: u32,
-        user: Option<&User>,
     ) -> Result<Self, Failure> {
         let unwritable = |error: std::io::Error| {
             Failure::new(
@@ -176,22 +177,16 @@ impl Hands {
             )
         };
         let scratch = Scratch::make("ladder").map_err(unwritable)?;
-        let write = |name: &str, content: &[u8]| -> std::io::Result<()> {
-            let path = scratch.path().join(name);
-            fs::write(&path, content)?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+        let write = |name: &str, content: &[u8]| -> io::Result<()> {
+            let mut file = made(&scratch.path().join(name), 0o755)?;
+            file.write_all(content)
         };
         write("task", &whyfaster_probe::worker()).map_err(unwritable)?;
         for (name, content) in files {
             write(name, content.as_bytes()).map_err(unwritable)?;
         }
-        let user = user.filter(|user| user.because == Because::Sudo);
-        if let Some(user) = user {
-            give(scratch.path(), user).map_err(unwritable)?;
-        }
-        let user = RunAs::of(user);
-        let sweeper = sweeper(scratch.path(), user.as_ref());
-        Ok(Self { hands: RefCell::default(), _sweeper: sweeper, scratch, workers, user })
+        let sweeper = sweeper(scratch.path());
+        Ok(Self { hands: RefCell::default(), _sweeper: sweeper, scratch, workers })
     }
 
     /// Starts an engine and sends a few tasks through it: about what a burst takes. `None`: we are to end.
@@ -217,24 +212,18 @@ impl Hands {
 
     fn begin(&self, start: &Start, interrupts: &Interrupts) -> Result<Hand, Stop> {
         let own = self.scratch.path().join(format!("{}.d", start.name));
-        let stamps = own.join("stamps");
-        let made = || -> std::io::Result<()> {
-            // Its sockets admit whoever reaches them, and the way to one of another user's is open.
-            DirBuilder::new().mode(0o700).create(&own)?;
-            fs::write(&stamps, "")?;
+        let path_of_stamps = own.join("stamps");
+        // Its sockets admit whoever reaches them, and the way to one of another user's is open.
+        let begun = DirBuilder::new().mode(0o700).create(&own).and_then(|()| {
             // A server that refuses root runs as somebody else, and so do its tasks.
-            fs::set_permissions(&stamps, fs::Permissions::from_mode(0o666))?;
-            self.user.as_ref().map_or(Ok(()), |user| {
-                std::os::unix::fs::chown(&own, Some(user.uid), Some(user.gid))?;
-                std::os::unix::fs::chown(&stamps, Some(user.uid), Some(user.gid))
-            })
-        };
-        made().map_err(|error| Stop::Failed(format!("its directory cannot be made: {error}")))?;
+            made(&path_of_stamps, 0o666)
+        });
+        let stamps = begun.map_err(|error| Stop::Failed(format!("its directory cannot be made: {error}")))?;
         let task = self.scratch.path().join("task");
         let dressed = |mut command: Command| {
             command.current_dir(&own).envs(start.environment.iter().map(|(name, value)| (name, value)));
             command.env("LADDER_DIR", &own).env("LADDER_FILES", self.scratch.path());
-            command.env("LADDER_TASK", &task).env("LADDER_STAMPS", &stamps);
+            command.env("LADDER_TASK", &task).env("LADDER_STAMPS", &path_of_stamps);
             command.env("LADDER_WORKERS", self.workers.to_string());
             if start.servers.is_some() {
                 command.env("LADDER_APART", "1");
@@ -247,8 +236,9 @@ impl Hands {
             dressed(command)
         };
         let kept = |command: &Command, kind: &str| {
-            let log = self.scratch.path().join(format!("{}.{kind}.log", start.name));
-            let mut client = Client::start(command, &log, self.user.as_ref()).map_err(Stop::Failed)?;
+            let log = made(&self.scratch.path().join(format!("{}.{kind}.log", start.name)), 0o600);
+            let log = log.map_err(|error| Stop::Failed(format!("its log cannot be made: {error}")))?;
+            let mut client = Client::start(command, log).map_err(Stop::Failed)?;
             client.ready(interrupts, READY)?;
             Ok(client)
         };
@@ -269,37 +259,37 @@ impl Hands {
 
 /// Takes the directory away when its keeper tells it to end: so that nothing stays where we are killed. Where it cannot be started, a
 /// later run sweeps.
-fn sweeper(directory: &Path, user: Option<&RunAs>) -> Option<Client> {
+fn sweeper(directory: &Path) -> Option<Client> {
     // The others end at the same time, and some write until then.
     const LINE: &str =
         "trap 'rm -rf \"$0\"; sleep 0.5; rm -rf \"$0\"; exit' TERM; while :; do sleep 1000 & wait $!; done";
     let mut command = Command::new("/bin/sh");
     command.args(["-c", LINE]).arg(directory);
-    Client::start(&command, &directory.join("sweeper.log"), user).ok()
+    Client::start(&command, made(&directory.join("sweeper.log"), 0o600).ok()?).ok()
 }
 
-/// Gives a directory and what lies in it to the user as whom the engines run.
-fn give(directory: &Path, user: &User) -> std::io::Result<()> {
-    let give = |path: &Path| std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid));
-    for file in fs::read_dir(directory)?.flatten() {
-        give(&file.path())?;
-    }
-    give(directory)
+/// A file that was not there, also not as a link, with these rights whatever the umask. Others write to the directories of an engine, so its
+/// path is not followed again.
+fn made(path: &Path, rights: u32) -> io::Result<File> {
+    let mut make = OpenOptions::new();
+    make.read(true).write(true).create_new(true).mode(rights).custom_flags(libc::O_NOFOLLOW);
+    let file = make.open(path)?;
+    file.set_permissions(Permissions::from_mode(rights))?;
+    Ok(file)
 }
 
 impl Hand {
     /// Hands out so many tasks of so many milliseconds each.
     fn burst(&mut self, tasks: u32, length_ms: u32, interrupts: &Interrupts) -> Result<Burst, Stop> {
-        let failed = |what: &str, error: std::io::Error| Stop::Failed(format!("{what}: {error}"));
-        let emptied = OpenOptions::new().write(true).truncate(true).open(&self.stamps);
-        emptied.map_err(|error| failed("the file of its tasks cannot be emptied", error))?;
+        let failed = |what: &str, error: io::Error| Stop::Failed(format!("{what}: {error}"));
+        self.stamps.set_len(0).map_err(|error| failed("the file of its tasks cannot be emptied", error))?;
         let before = self.servers.as_ref().map(|servers| spent::below(servers.keeper()));
         self.client.tell(&format!("{tasks} {}\n", u64::from(length_ms) * 1_000_000))?;
         let patience = PATIENCE + Duration::from_millis(u64::from(tasks) * u64::from(length_ms));
         let answer = self.client.answer(interrupts, patience)?;
         let (began_ns, client_ns) = done(&answer).map_err(Stop::Failed)?;
         let client_ns = client_ns.filter(|_| self.cpu);
-        let stamps = fs::read(&self.stamps)
+        let stamps = whole(&self.stamps, u64::from(tasks))
             .map_err(|error| failed("the file of its tasks cannot be read", error))
             .and_then(|bytes| stamps(&bytes, tasks).map_err(Stop::Failed))?;
         let after = self.servers.as_ref().map(|servers| spent::below(servers.keeper()));
@@ -344,18 +334,26 @@ fn done(answer: &str) -> Result<(u64, Option<u64>), String> {
     }
 }
 
+/// What is in the file of the stamps, and no more than one byte beyond what so many tasks write.
+fn whole(mut file: &File, tasks: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(tasks * STAMP as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The receipt: as many stamps as tasks were handed out.
 fn stamps(bytes: &[u8], tasks: u32) -> Result<Vec<Stamp>, String> {
-    let (whole, rest) = bytes.as_chunks::<24>();
+    let (whole, rest) = bytes.as_chunks::<STAMP>();
     if whole.len() as u64 != u64::from(tasks) || !rest.is_empty() {
         return Err(format!("{tasks} tasks were handed out, {} ran", whole.len()));
     }
-    let number = |stamp: &[u8; 24], at: usize| {
+    let number = |stamp: &[u8; STAMP], at: usize| {
         let mut eight = [0; 8];
         eight.copy_from_slice(&stamp[at..at + 8]);
         u64::from_ne_bytes(eight)
     };
-    let one = |stamp: &[u8; 24]| Stamp {
+    let one = |stamp: &[u8; STAMP]| Stamp {
         start_ns: number(stamp, 0),
         end_ns: number(stamp, 8),
         cpu_ns: number(stamp, 16),

@@ -38,7 +38,9 @@ use super::protocol::{
 };
 
 pub(crate) use reap::reap_others;
-pub(crate) use tree::{below_process, below_this, end_all, end_tree, identity, proc_is_foreign, who};
+pub(crate) use tree::{
+    below_process, below_this, end_all, end_tree, identity, parent_and_session, proc_is_foreign, who,
+};
 
 /// The first word after the program's name that makes it a launcher.
 pub const VERB: &str = "__launcher";

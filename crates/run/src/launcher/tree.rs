@@ -34,6 +34,11 @@ pub(crate) fn identity(pid: i32) -> Option<Identity> {
     Some((pid, stat(pid)?.start))
 }
 
+/// Who made a process, and the session that it is in.
+pub(crate) fn parent_and_session(pid: i32) -> Option<(i32, i32)> {
+    stat(pid).map(|it| (it.parent, it.session))
+}
+
 /// Whether `/proc` belongs to another PID namespace than this process: all numbers in it then mean other processes here.
 pub(crate) fn proc_is_foreign() -> bool {
     // "NSpid" lists our ids from the namespace of this /proc down to our own: proc_pid_status(5).

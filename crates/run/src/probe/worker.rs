@@ -66,7 +66,7 @@ impl Worker {
         let made = memory(&bytes, MemfdFlags::CLOEXEC | MemfdFlags::EXEC)
             .or_else(|_| memory(&bytes, MemfdFlags::CLOEXEC))
             .or_else(|_| temporary(&bytes))
-            .and_then(|worker| worker.given_to(user));
+            .map(|worker| Self { run_as: RunAs::of(user), ..worker });
         made.map_err(|error| {
             Failure::unfit(
                 format!("cannot make the worker into a file that can be run: {error}"),
@@ -78,18 +78,6 @@ impl Worker {
     /// A worker that is a file already (tests).
     pub fn given(path: &Path) -> Self {
         Self { path: path.to_owned(), _held: Held::Nothing, scratch: scratch().ok(), run_as: None }
-    }
-
-    /// It will run as this user, who needs what it needs.
-    fn given_to(mut self, user: Option<&User>) -> io::Result<Self> {
-        self.run_as = RunAs::of(user);
-        if let (Some(user), Some(scratch)) = (&self.run_as, &self.scratch) {
-            let own = self.path.starts_with(scratch.path()).then_some(self.path.as_path());
-            for path in own.into_iter().chain([scratch.path()]) {
-                std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid))?;
-            }
-        }
-        Ok(self)
     }
 
     /// Runs a plan in a fresh worker; every line that it writes goes to `take`.

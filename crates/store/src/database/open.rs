@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use whyfaster_words::exit::Failure;
 
-use super::super::atomic::check_writable;
+use super::super::atomic::OutputFile;
 use super::address::Address;
 use super::known::Known;
 use super::sql::Sql;
@@ -47,7 +47,7 @@ impl Database {
             Address::Server(_) => None,
         };
         match absent {
-            Some(path) => check_writable(&nearest(path)).map(drop),
+            Some(path) => OutputFile::new(nearest(path)).hold(),
             None => Self::open_or_make(address).map(drop),
         }
     }

@@ -7,6 +7,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use whyfaster_core::trace::event::{Block, CallNumber, FileKind, Left, Pid, Tid};
 
+use whyfaster_rights::with_root;
+
 use super::programs::Plain;
 use super::programs::types::{fork_record, found_record};
 use super::tables;
@@ -24,7 +26,7 @@ pub(crate) fn waits(process: Pid, task: Tid) -> Option<(Left, Block)> {
     let directory = format!("/proc/{process}/task/{task}");
     let left = state(&fs::read_to_string(format!("{directory}/stat")).ok()?)?;
     // Hidden from whoever may not trace it: then only the state is known.
-    let call = fs::read_to_string(format!("{directory}/syscall")).unwrap_or_default();
+    let call = with_root(|| fs::read_to_string(format!("{directory}/syscall"))).unwrap_or_default();
     Some((left, block(process, left, &call)))
 }
 
@@ -108,8 +110,12 @@ fn is_compat(process: Pid) -> bool {
     read.is_ok() && head[4] == 1
 }
 
-/// What a descriptor is, and its inode.
+/// What a descriptor is, and its inode. Only its owner and root may look there; nothing is opened.
 fn file(process: Pid, descriptor: u64) -> (FileKind, u64) {
+    with_root(|| looked_at(process, descriptor))
+}
+
+fn looked_at(process: Pid, descriptor: u64) -> (FileKind, u64) {
     let path = format!("/proc/{process}/fd/{descriptor}");
     let Ok(metadata) = fs::metadata(&path) else { return (FileKind::None, 0) };
     let (inode, kind) = (metadata.ino(), metadata.file_type());

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::{fs, io};
 
 use sha2::{Digest, Sha256};
+use whyfaster_rights::with_root;
 
 use super::Full;
 use crate::boot;
@@ -23,7 +24,7 @@ pub(crate) fn trial() -> Result<(), Unsupported> {
 fn attempt() -> Result<(), Unsupported> {
     let name = key().ok().map(|key| format!("programs-{key}"));
     let kept = |name: &String| -> Option<PathBuf> { Some(boot::directory()?.join(name)) };
-    if name.as_ref().and_then(kept).is_some_and(|path| path.exists()) {
+    if name.as_ref().and_then(kept).is_some_and(|path| with_root(|| path.exists())) {
         return Ok(());
     }
     Full::open(&Wanted::default())?;
@@ -37,7 +38,7 @@ fn attempt() -> Result<(), Unsupported> {
 /// What decides over the outcome: the boot, this program, and what this process may do.
 fn key() -> io::Result<String> {
     let mut digest = Sha256::new();
-    digest.update(fs::read("/proc/self/exe")?);
+    digest.update(with_root(|| fs::read("/proc/self/exe"))?);
     digest.update(fs::read("/proc/sys/kernel/random/boot_id")?);
     digest.update(fs::read_link("/proc/self/ns/user")?.into_os_string().into_encoded_bytes());
     let status = fs::read_to_string("/proc/self/status")?;

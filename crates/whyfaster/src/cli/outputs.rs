@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use whyfaster_render::export::{CSV, Exporter};
+use whyfaster_store::OutputFile;
 use whyfaster_store::database::Address;
 use whyfaster_words::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
 use whyfaster_words::exit::Failure;
@@ -20,18 +21,18 @@ pub enum Target {
     /// Standard output.
     Stdout,
     /// This file.
-    File(PathBuf),
+    File(OutputFile),
 }
 
 /// Files for people to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
     /// The page.
-    pub html: Option<PathBuf>,
+    pub html: Option<OutputFile>,
     /// The picture as SVG.
-    pub svg: Option<PathBuf>,
+    pub svg: Option<OutputFile>,
     /// The picture as PNG.
-    pub png: Option<PathBuf>,
+    pub png: Option<OutputFile>,
     /// The page is opened when it is written.
     pub open: bool,
 }
@@ -40,9 +41,9 @@ impl Pages {
     fn of(args: &PageArgs) -> Self {
         let pictures = &args.pictures;
         Self {
-            html: args.html.clone(),
-            svg: pictures.svg.clone(),
-            png: pictures.png.clone(),
+            html: args.html.as_ref().map(OutputFile::new),
+            svg: pictures.svg.as_ref().map(OutputFile::new),
+            png: pictures.png.as_ref().map(OutputFile::new),
             open: pictures.open,
         }
     }
@@ -79,13 +80,13 @@ pub struct Outputs {
     /// Exports in hyperfine's formats.
     pub exports: Vec<(&'static Exporter, Target)>,
     /// File for the record.
-    pub record: Option<PathBuf>,
+    pub record: Option<OutputFile>,
     /// The record is kept for `show`.
     pub keep: bool,
     /// The record is added to a store.
     pub save: Option<Save>,
     /// Further files that a verb writes by itself.
-    pub others: Vec<PathBuf>,
+    pub others: Vec<OutputFile>,
     /// The page, and the picture.
     pub pages: Pages,
     /// The record goes to standard output, the report does not.
@@ -141,7 +142,12 @@ impl Outputs {
         let pictures = &args.pictures;
         let alone = args.output.is_none() && (pictures.svg.is_some() || pictures.png.is_some());
         let html = args.output.clone().or_else(|| (!alone || pictures.open).then(|| "report.html".into()));
-        let pages = Pages { html, svg: pictures.svg.clone(), png: pictures.png.clone(), open: pictures.open };
+        let pages = Pages {
+            html: html.map(OutputFile::new),
+            svg: pictures.svg.as_ref().map(OutputFile::new),
+            png: pictures.png.as_ref().map(OutputFile::new),
+            open: pictures.open,
+        };
         Self { pages, time_unit: args.time_unit, ..Self::default() }.checked()
     }
 
@@ -232,25 +238,25 @@ impl Outputs {
         let tables =
             [&files.export_csv, &files.export_parquet].into_iter().chain(comparisons.iter().copied());
         let exports = tables.flatten().map(|path| (&CSV, target(path))).collect();
-        let pages = Pages { html: files.html.clone(), open: files.open, ..Pages::default() };
+        let pages =
+            Pages { html: files.html.as_ref().map(OutputFile::new), open: files.open, ..Pages::default() };
         Self { json, exports, pages, ..Self::default() }.viewed(view).checked()
     }
 
     /// Every file that will be written.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
+    pub fn files(&self) -> impl Iterator<Item = &OutputFile> {
         let exports = self.exports.iter().filter_map(|(_, target)| match target {
-            Target::File(path) => Some(path.as_path()),
+            Target::File(file) => Some(file),
             Target::Stdout => None,
         });
-        let others = self.others.iter().map(PathBuf::as_path);
         let pages = [&self.pages.html, &self.pages.svg, &self.pages.png].into_iter().flatten();
-        let pages = pages.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
-        self.record.as_deref().into_iter().chain(exports).chain(others).chain(pages)
+        let pages = pages.filter(|file| ***file != *Path::new("-"));
+        self.record.iter().chain(exports).chain(&self.others).chain(pages)
     }
 
     /// What goes to standard output instead of the report or behind it. Exports may stand one below the other, as in hyperfine.
     fn documents(&self) -> Vec<&'static str> {
-        let stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        let stdout = |file: &Option<OutputFile>| file.as_deref() == Some(Path::new("-"));
         let all = [
             ("--json", self.json),
             ("an export to '-'", self.exports.iter().any(|(_, target)| *target == Target::Stdout)),
@@ -285,7 +291,7 @@ impl Outputs {
     fn recorded(mut self, path: Option<&Path>) -> Self {
         match path {
             Some(path) if path == Path::new("-") => self.json = true,
-            path => self.record = path.map(Path::to_owned),
+            path => self.record = path.map(OutputFile::new),
         }
         self
     }
@@ -298,7 +304,7 @@ impl Outputs {
                 "Write one of them to a file.",
             ));
         }
-        let files: Vec<&Path> = self.files().collect();
+        let files: Vec<&Path> = self.files().map(|file| &**file).collect();
         let twice = files.iter().enumerate().find(|(i, file)| files[..*i].contains(file) && !is_device(file));
         if let Some((_, file)) = twice {
             return Err(Failure::usage(
@@ -316,13 +322,13 @@ fn is_device(path: &Path) -> bool {
 }
 
 fn target(path: &PathBuf) -> Target {
-    if path == Path::new("-") { Target::Stdout } else { Target::File(path.clone()) }
+    if path == Path::new("-") { Target::Stdout } else { Target::File(OutputFile::new(path)) }
 }
 
 fn exports(args: &FileArgs<Exporter>) -> Vec<(&'static Exporter, Target)> {
     args.0.iter().map(|(exporter, path)| (*exporter, target(path))).collect()
 }
 
-fn paths<T: Registered>(files: &FileArgs<T>) -> Vec<PathBuf> {
-    files.0.iter().map(|(_, path)| path.clone()).collect()
+fn paths<T: Registered>(files: &FileArgs<T>) -> Vec<OutputFile> {
+    files.0.iter().map(|(_, path)| OutputFile::new(path)).collect()
 }

@@ -1,10 +1,9 @@
 //! Command lines to plans: every option, every conflict, every refusal.
 
-use std::path::PathBuf;
-
 use whyfaster_core::plan::{
     Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults,
 };
+use whyfaster_store::OutputFile;
 use whyfaster_words::display::{Registered, Sort, Style, TimeUnit};
 use whyfaster_words::exit::{Exit, Failure};
 
@@ -313,7 +312,7 @@ fn outputs_are_collected() {
                 --record r --style basic --sort mean-time -u ms true";
     let outputs = both(line).unwrap().1;
     let exports = outputs.exports.iter().map(|(it, target)| (it.option().name, target.clone()));
-    let file = |name: &str| Target::File(PathBuf::from(name));
+    let file = |name: &str| Target::File(OutputFile::new(name));
     assert_eq!(
         exports.collect::<Vec<_>>(),
         [
@@ -324,7 +323,7 @@ fn outputs_are_collected() {
             ("export-orgmode", file("o")),
         ]
     );
-    assert_eq!(outputs.record, Some("r".into()));
+    assert_eq!(outputs.record, Some(OutputFile::new("r")));
     assert_eq!((outputs.style, outputs.sort), (Style::Basic, Sort::MeanTime));
     assert_eq!(outputs.time_unit, Some(TimeUnit::Millisecond));
     assert!(both("--record - true").unwrap().1.json);

@@ -8,6 +8,7 @@ use whyfaster_core::trace::filter::CallFilter;
 use whyfaster_core::trace::names;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 use whyfaster_render::trace::outputs::TraceFile;
+use whyfaster_store::OutputFile;
 use whyfaster_words::display::{By, CallSort, Registered, TOP};
 use whyfaster_words::exit::{Failure, nearest};
 
@@ -35,7 +36,7 @@ pub struct TraceOutputs {
     /// Calls are printed as they happen: which, and of whom.
     pub calls: Option<CallFilter>,
     /// Files that are made of the events.
-    pub files: Vec<(&'static TraceFile, PathBuf)>,
+    pub files: Vec<(&'static TraceFile, OutputFile)>,
 }
 
 /// What to observe, and what to do with it.
@@ -214,13 +215,14 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
 
 fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
     let common = Outputs::of_trace(&raw.output, &raw.show)?;
+    let files = raw.output.files.0.iter().map(|(output, _)| *output).zip(common.others.clone()).collect();
     Ok(TraceOutputs {
         common,
         by: raw.show.rows.by.unwrap_or_default(),
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.rows.top.unwrap_or(TOP),
         calls: raw.show.calls.as_deref().map(CallFilter::parse).map(known).transpose()?,
-        files: raw.output.files.0.clone(),
+        files,
     })
 }
 

@@ -23,7 +23,7 @@ use whyfaster_words::metric::Unit;
 use whyfaster_words::phrases::percentage;
 use whyfaster_words::units::digits;
 
-use super::{elsewhere, gates, results};
+use super::{elsewhere, gates, results, rights};
 use crate::cli::args::CompareArgs;
 use crate::cli::{self, HostSeed, Outputs, resolve};
 
@@ -33,7 +33,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return on(place, args);
     }
     elsewhere::check_alone(&args.elsewhere)?;
-    let Prepared { plan, outputs, _kept, interrupts } = prepared(args)?;
+    let Prepared { plan, outputs, interrupts } = prepared(args)?;
     if outputs.dry_run {
         return listed([&plan], &interrupts);
     }
@@ -41,6 +41,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         announce(&plan, &outputs);
     }
     let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
+    rights::after_observing(args.user.as_root);
     finish(&finished.record, finished.failure, &outputs)
 }
 
@@ -62,7 +63,7 @@ fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
         let hint = "leave --on out, or run it there";
         return Err(Failure::usage("--dry-run says what would run on this machine", hint).into());
     }
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let machine = elsewhere::machine("compare", place)?;
     let interrupts = Interrupts::take_over()?;
     let recorded = elsewhere::on("compare", machine, &args.elsewhere.along, &interrupts)?;
@@ -78,19 +79,17 @@ fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
 pub(super) struct Prepared {
     pub(super) plan: Plan,
     pub(super) outputs: Outputs,
-    /// Held until the outputs are written.
-    pub(super) _kept: Vec<store::Kept>,
     pub(super) interrupts: Interrupts,
 }
 
 /// Resolves the options, and tells what the reader should know of them.
 pub(super) fn prepared(args: &CompareArgs) -> anyhow::Result<Prepared> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     for note in &outputs.notes {
         say(&format!("note: {note}"));
     }
-    Ok(Prepared { plan, outputs, _kept, interrupts: Interrupts::take_over()? })
+    Ok(Prepared { plan, outputs, interrupts: Interrupts::take_over()? })
 }
 
 /// Prints what these plans would run, and runs nothing.

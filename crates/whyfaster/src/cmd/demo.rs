@@ -17,7 +17,7 @@ use whyfaster_words::display::Detail;
 use whyfaster_words::exit::{Exit, say};
 
 use super::compare::{finish, measured};
-use super::results;
+use super::{results, rights};
 use crate::cli::args::DemoArgs;
 use crate::cli::compare::user_note;
 use crate::cli::{HostSeed, Outputs};
@@ -45,7 +45,7 @@ const MAX_TIME_S: f64 = 20.0;
 /// Runs the verb.
 pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_demo(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     check_needs("the demo", &[sed()], &env::var_os("PATH").unwrap_or_default())?;
     let here = HostSeed::here();
     let user = here.user(args.user.as_root)?;
@@ -59,10 +59,11 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     let interrupts = Interrupts::take_over()?;
     let numbers = numbers();
     let files = [(FILE, numbers.as_str())];
-    let dir = WorkDir::make("demo", PlaceKind::Directory, &files, plan.user.as_ref())?;
+    let dir = WorkDir::make("demo", PlaceKind::Directory, &files)?;
     let entered = dir.enter()?;
     let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     drop((entered, dir));
+    rights::after_observing(args.user.as_root);
     let said = outcome(&told, &judgements(&finished.record, told.copies), &look);
     // The screen leaves room for what is said below it.
     let outputs = Outputs { around: if report { said.lines().count() } else { 0 }, ..outputs };

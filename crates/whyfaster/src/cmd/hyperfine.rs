@@ -15,12 +15,13 @@ use whyfaster_words::exit::{Exit, Failure};
 
 use super::compare::{Prepared, finish, listed, measured, prepared};
 use super::pretend::pretended;
+use super::rights;
 use crate::cli::args::{CompareArgs, PaceWord};
 
 /// Runs hyperfine's command line.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     check_here_alone(args)?;
-    let Prepared { plan, outputs, _kept, interrupts } = prepared(args)?;
+    let Prepared { plan, outputs, interrupts } = prepared(args)?;
     let alone = |it: &Alternative| Plan { alternatives: vec![it.clone()], baseline: 0, ..plan.clone() };
     let plans: Vec<Plan> = plan.alternatives.iter().map(alone).collect();
     if outputs.dry_run {
@@ -48,6 +49,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
             }
         }
     }
+    rights::after_observing(args.user.as_root);
     let record = match (whole, failure.clone()) {
         (Some(record), _) => reanalysed(record),
         (None, Some(failure)) => return Err(failure.into()),

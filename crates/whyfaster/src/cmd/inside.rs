@@ -3,7 +3,6 @@
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
-use whyfaster_core::plan::Because;
 use whyfaster_core::price::Unit;
 use whyfaster_probe::Probe;
 use whyfaster_render::progress::Progress;
@@ -13,7 +12,7 @@ use whyfaster_run::interrupts::Interrupts;
 use whyfaster_run::probe::select::{Selection, Wanted, select};
 use whyfaster_run::probe::session::{Measured, Request};
 use whyfaster_words::Tell;
-use whyfaster_words::exit::{Failure, say};
+use whyfaster_words::exit::Failure;
 
 use super::results;
 use crate::cli::args::{InsideArgs, PricesArgs};
@@ -38,11 +37,6 @@ pub(super) fn measured(
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
     select(probes, &wanted(vec![0], Unit::Nanoseconds))?;
     let guest = asked.open(&options(&args.inside))?;
-    let caller = HostSeed::here().user(false).ok().filter(|user| user.because == Because::Sudo);
-    if let Some(user) = caller.filter(|_| asked.starts_here()) {
-        let name = user.name.as_deref().unwrap_or("the user");
-        say(&format!("note: the worker is started as root, and not as {name}, who called sudo"));
-    }
     let Some(cpus) = cpus(&guest, interrupts)? else { return Ok(None) };
     let selection = select(probes, &wanted(cpus, guest.unit))?;
     let request = request(&guest, selection, args.quick, seed);

@@ -46,7 +46,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         let hint = "name two or more, such as --kernels debian:6.1,debian:6.12";
         return Err(Failure::usage("one kernel alone has no history", hint).into());
     }
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let interrupts = Interrupts::take_over()?;
     let Followed { lists, failed, interrupted } = followed(args, &interrupts, &outputs)?;
     if lists.len() < 2 {

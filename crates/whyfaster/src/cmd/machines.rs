@@ -21,7 +21,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         return super::kernels::run(args);
     }
     let outputs = Outputs::of_machines(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let look = results::look(&outputs);
     if args.lists.is_empty() {
         if args.json || args.project.is_some() || outputs.pages.any() {

@@ -20,6 +20,7 @@ mod pretend;
 pub mod prices;
 pub mod report;
 pub mod results;
+pub mod rights;
 mod saver;
 pub mod show;
 pub mod store;

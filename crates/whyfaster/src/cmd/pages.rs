@@ -12,6 +12,7 @@ use whyfaster_render::report as render;
 use whyfaster_render::report::{Drawn, Page};
 use whyfaster_render::trace::Shown;
 use whyfaster_store as store;
+use whyfaster_store::OutputFile;
 use whyfaster_words::exit::{Failure, say};
 use whyfaster_words::look::Look;
 
@@ -76,29 +77,29 @@ pub(super) fn write(
             let hint = "leave --svg and --png out: the page says what is missing";
             return Err(Failure::unfit("there is nothing in it that makes a picture", hint).into());
         };
-        if let Some(path) = &pages.svg {
-            to(path, &drawn.svg())?;
+        if let Some(file) = &pages.svg {
+            to(file, &drawn.svg())?;
         }
-        if let Some(path) = &pages.png {
-            to(path, &render::png(&drawn)?)?;
+        if let Some(file) = &pages.png {
+            to(file, &render::png(&drawn)?)?;
         }
     }
-    let place = match &pages.html {
-        Some(path) => path.clone(),
-        None if pages.open => unnamed()?,
+    let file = match &pages.html {
+        Some(file) => file.clone(),
+        None if pages.open => OutputFile::new(unnamed()?),
         None => return Ok(()),
     };
-    to(&place, &page()?.finish()?)?;
+    to(&file, &page()?.finish()?)?;
     if pages.open {
-        open(&place);
+        open(&file);
     }
     Ok(())
 }
 
-fn to(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    match path == Path::new("-") {
+fn to(file: &OutputFile, bytes: &[u8]) -> anyhow::Result<()> {
+    match **file == *Path::new("-") {
         true => store::to_stdout(bytes),
-        false => Ok(store::write_atomic(path, bytes)?),
+        false => Ok(file.write(bytes)?),
     }
 }
 

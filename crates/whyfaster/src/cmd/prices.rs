@@ -46,7 +46,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     if place.is_none() {
         elsewhere::check_alone(&args.elsewhere)?;
     }
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
     let machine = place.map(|place| elsewhere::machine("prices", place)).transpose()?;
     let interrupts = Interrupts::take_over()?;
@@ -67,7 +67,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         measured
     } else {
         let request = request(args, &probes, terms.as_deref())?;
-        measured(&probes, &request, &worker()?, &interrupts, &outputs)
+        measured(&probes, &request, &Worker::carried(None)?, &interrupts, &outputs)
     };
     if list.samples.is_empty() && list.status == Status::Interrupted {
         say("interrupted: nothing had been measured");
@@ -89,15 +89,6 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         }
         (None, _) => any_price(&list).map(|()| Exit::Ok).map_err(Into::into),
     }
-}
-
-/// The worker, as the user who called sudo: what it measures are the prices of that user's commands.
-pub(super) fn worker() -> Result<Worker, Failure> {
-    let user = HostSeed::here().user(false).map_err(|failure| {
-        let hint = "start whyfaster with sudo itself, or in a shell of root's";
-        Failure { hint: Some(hint.to_owned()), ..failure }
-    })?;
-    Worker::carried(Some(&user))
 }
 
 /// A list without a single price is a report of reasons, which a script must not take for prices.
@@ -213,8 +204,8 @@ fn looks_like_a_path(text: &str) -> bool {
 
 /// Writes the list, then the exports, then standard output: what is dearest first.
 pub(super) fn write(list: &PriceList, screen: &str, outputs: &Outputs, look: &Look) -> anyhow::Result<()> {
-    if let Some(path) = &outputs.record {
-        store::write_atomic(path, &store::price_bytes(list)?)?;
+    if let Some(file) = &outputs.record {
+        file.write(&store::price_bytes(list)?)?;
     }
     let mut printed = match outputs.json {
         true => store::price_bytes(list)?,
@@ -224,7 +215,7 @@ pub(super) fn write(list: &PriceList, screen: &str, outputs: &Outputs, look: &Lo
     for (exporter, target) in &outputs.exports {
         let Some(prices) = exporter.prices else { continue };
         match target {
-            Target::File(path) => store::write_atomic(path, &prices(list)?)?,
+            Target::File(file) => file.write(&prices(list)?)?,
             Target::Stdout => printed.extend(prices(list)?),
         }
     }

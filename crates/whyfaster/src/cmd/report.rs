@@ -29,7 +29,7 @@ struct Given {
 /// Reads what was named and writes the page, the picture, or both.
 pub fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_report(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let look = results::look(&outputs);
     let mut given = Given::default();
     if args.records.is_empty() {
@@ -74,7 +74,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     }
     let pages = &outputs.pages;
     for file in
-        [&pages.html, &pages.svg, &pages.png].into_iter().flatten().filter(|file| *file != Path::new("-"))
+        [&pages.html, &pages.svg, &pages.png].into_iter().flatten().filter(|file| ***file != *Path::new("-"))
     {
         say(&format!("wrote '{}'", file.display()));
     }

@@ -1,14 +1,14 @@
 //! What every verb with a record does at its ends: look whether the outputs can be written, and write them.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Context;
 use serde::Serialize;
 use whyfaster_core::record::Record;
 use whyfaster_render::export::report as hyperfine_report;
 use whyfaster_render::screen::{answer, screen};
 use whyfaster_store as store;
+use whyfaster_store::OutputFile;
 use whyfaster_store::database::{Database, Entry};
 use whyfaster_words::display::Style;
 use whyfaster_words::exit::{self, Exit, Failure};
@@ -16,15 +16,14 @@ use whyfaster_words::look::{Environment, Look};
 
 use crate::cli::{Outputs, Save, Target};
 
-/// Finds out whether every output can be written, so that no long measurement ends in a lost record. What comes back is to be
-/// held until they are written.
-pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
+/// Finds out whether every output can be written, so that no long measurement ends in a lost record, and holds their places.
+pub fn check(outputs: &Outputs) -> Result<(), Failure> {
     if outputs.style != Style::None && outputs.files().next().is_none() {
         // Nothing else would tell what was measured.
         store::check_stdout()?;
     }
     check_store(outputs.save.as_ref())?;
-    outputs.files().map(store::check_writable).collect()
+    outputs.files().try_for_each(OutputFile::hold)
 }
 
 /// Finds out whether records can be added.
@@ -88,19 +87,15 @@ pub(super) fn write_with(
             first = result;
         }
     };
-    if let Some(path) = &outputs.record {
-        keep(
-            store::record_bytes(record)
-                .map_err(Into::into)
-                .and_then(|bytes| Ok(store::write_atomic(path, &bytes)?)),
-        );
+    if let Some(file) = &outputs.record {
+        keep(store::record_bytes(record).map_err(Into::into).and_then(|bytes| Ok(file.write(&bytes)?)));
     }
     let look = look(outputs);
     let mut printed = report(record, outputs, &look, screen)?;
     for (exporter, target) in &outputs.exports {
         let bytes = exporter.export(record, &look);
         match (bytes, target) {
-            (Ok(bytes), Target::File(path)) => keep(store::write_atomic(path, &bytes).map_err(Into::into)),
+            (Ok(bytes), Target::File(file)) => keep(file.write(&bytes).map_err(Into::into)),
             (Ok(bytes), Target::Stdout) => {
                 // hyperfine sets every export off, before and behind.
                 if outputs.called.is_some() || !printed.is_empty() {
@@ -173,13 +168,4 @@ fn report(
         return Ok(format!("{}{}", hyperfine_report(record, look), answer(record, look)).into_bytes());
     }
     Ok(if look.quiet { Vec::new() } else { screen(look)?.into_bytes() })
-}
-
-/// Where a file is, whatever directory this program changes to.
-pub fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
-    if file == Path::new("-") {
-        // Standard output, as everywhere in this program.
-        return Ok(file.to_owned());
-    }
-    std::path::absolute(file).with_context(|| format!("cannot tell where {} is", file.display()))
 }

@@ -25,7 +25,7 @@ use crate::cli::trace::TraceOutputs;
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     if args.list {
         store::to_stdout(listed(&results::look(&outputs)).as_bytes())?;
         return Ok(Exit::Ok);
@@ -116,7 +116,7 @@ fn show_trace(mut trace: TraceRecord, path: &Path, args: &ShowArgs, common: Outp
         .into());
     }
     trace = retraced(trace, path)?;
-    files(&trace, path, args)?;
+    files(&trace, path, args, &common)?;
     let (by, top) = (args.rows.by.unwrap_or_default(), args.rows.top.unwrap_or(TOP));
     let sort = args.sort_calls.unwrap_or_default();
     let outputs = TraceOutputs { common, by, sort, top, ..TraceOutputs::default() };
@@ -143,7 +143,7 @@ pub fn retraced(mut trace: TraceRecord, path: &Path) -> Result<TraceRecord, Fail
 }
 
 /// The files that are made of the stream. It holds neither stacks nor calls: those are written while a command runs.
-fn files(trace: &TraceRecord, path: &Path, args: &ShowArgs) -> anyhow::Result<()> {
+fn files(trace: &TraceRecord, path: &Path, args: &ShowArgs, common: &Outputs) -> anyhow::Result<()> {
     let name = path.display();
     let refuse = |what: String, remedy: String| Err(Failure::usage(what, remedy).into());
     if let Some((output, _)) = args.files.0.iter().find(|(output, _)| output.of_stacks()) {
@@ -167,7 +167,8 @@ fn files(trace: &TraceRecord, path: &Path, args: &ShowArgs) -> anyhow::Result<()
     let began = first.unwrap_or(0);
     let realtime_ns = u64::try_from(started).unwrap_or(0);
     let clock = Clock { monotonic_ns: began, boottime_ns: began, realtime_ns };
-    let mut files = Files::open(&args.files.0, clock, None)?;
+    let wanted: Vec<_> = args.files.0.iter().map(|(output, _)| *output).zip(common.others.clone()).collect();
+    let mut files = Files::open(&wanted, clock, None)?;
     schedule.each(&mut |event| files.push(event))?;
     files.finish(trace)
 }

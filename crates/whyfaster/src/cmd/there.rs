@@ -9,7 +9,7 @@ use whyfaster_words::display::Style;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::elsewhere::said;
-use super::{compare, doctor, prices, trace};
+use super::{compare, doctor, prices, rights, trace};
 use crate::cli::args::{
     DisplayArgs, FileArgs, KeepArgs, OnArgs, OutputArgs, PageArgs, SaveArgs, TraceOutputArgs, ViewArgs,
 };
@@ -30,6 +30,7 @@ pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {
         cli::parse(words).map_err(|answer| Failure::usage(said(&answer), "both sides have one program"))?;
     match args.verb {
         Some(Verb::Compare(mut args)) => {
+            rights::of_caller(args.user.as_root)?;
             args.elsewhere = OnArgs::default();
             args.output = OutputArgs {
                 record: Some(file),
@@ -43,6 +44,7 @@ pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {
             compare::run(&args)
         }
         Some(Verb::Prices(mut args)) => {
+            rights::give_up(args.user.as_root)?;
             args.elsewhere = OnArgs::default();
             (args.record, args.keep, args.json) = (Some(file), KEEP, false);
             (args.export_csv, args.page) = (None, PageArgs::default());
@@ -50,6 +52,7 @@ pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {
             prices::run(&args)
         }
         Some(Verb::Trace(mut args)) => {
+            rights::of_caller(args.user.as_root)?;
             let keep_schedule = args.output.keep_schedule;
             args.output = TraceOutputArgs {
                 record: Some(file),
@@ -62,8 +65,10 @@ pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {
             trace::run(&args)
         }
         Some(Verb::Doctor(mut args)) => {
+            rights::of_caller(false)?;
             args.json = true;
-            let out = File::create(&file).map_err(|error| store::cannot_write(&file, &error))?;
+            // In a directory of the run's own, which is empty.
+            let out = File::create_new(&file).map_err(|error| store::cannot_write(&file, &error))?;
             rustix::stdio::dup2_stdout(&out)?;
             doctor::run(&args)
         }

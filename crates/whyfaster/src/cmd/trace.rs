@@ -1,8 +1,8 @@
 //! `whyfaster trace`: observes, writes what was seen, prints the report.
 
 use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
-use std::path::PathBuf;
 
+use whyfaster_core::plan::Because;
 use whyfaster_core::status::Status;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::TracePlan;
@@ -14,16 +14,17 @@ use whyfaster_render::trace::flame::Flame;
 use whyfaster_render::trace::outputs::{Clock, Made, OfStacks, Sink, TraceFile};
 use whyfaster_render::trace::{Shown, screen};
 use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::terminal::is_of_another;
 use whyfaster_run::trace::{Said, observe};
 use whyfaster_store as store;
-use whyfaster_store::AtomicFile;
+use whyfaster_store::{AtomicFile, OutputFile};
 use whyfaster_words::Tell;
 use whyfaster_words::display::Registered;
 use whyfaster_words::exit;
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
 
-use super::{pages, results};
+use super::{pages, results, rights};
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command};
@@ -31,9 +32,13 @@ use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command
 /// Runs the verb.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
-    let _kept = results::check(&outputs.common)?;
+    results::check(&outputs.common)?;
     for note in &outputs.common.notes {
         say(&format!("note: {note}"));
+    }
+    if plan.user.as_ref().is_some_and(|user| user.because == Because::Sudo && is_of_another(user.uid)) {
+        say("note: the command gets no terminal, because a shell of root's reads this one later. \
+             Start whyfaster with sudo from your own shell for a command that asks something");
     }
     // Who writes "--" knows where the command begins.
     if let Some(word) = taken_by_command(&args.command)
@@ -61,6 +66,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
             None => failure,
         }
     })?;
+    rights::after_observing(args.user.as_root);
     let mut record = observed.record.told();
     let paged = pages::of_trace(&record, &outputs.common.pages, &results::look(&outputs.common));
     if !args.output.keep_schedule {
@@ -158,8 +164,8 @@ impl Sinks {
 
 /// The files of a trace while it is seen, or seen again. Each is tried, so that one that fails loses no other.
 pub(super) struct Files {
-    growing: Vec<(PathBuf, Box<dyn Sink>)>,
-    of_stacks: Vec<(PathBuf, OfStacks)>,
+    growing: Vec<(OutputFile, Box<dyn Sink>)>,
+    of_stacks: Vec<(OutputFile, OfStacks)>,
     flame: Option<Flame>,
     /// The first thing that went wrong.
     failed: Option<Failure>,
@@ -168,18 +174,18 @@ pub(super) struct Files {
 impl Files {
     /// Begins them. Those that grow get their names when they are whole.
     pub(super) fn open(
-        wanted: &[(&'static TraceFile, PathBuf)],
+        wanted: &[(&'static TraceFile, OutputFile)],
         clock: Clock,
         samples_per_s: Option<u32>,
     ) -> Result<Self, Failure> {
         let (mut growing, mut of_stacks) = (Vec::new(), Vec::new());
-        for (output, path) in wanted {
+        for (output, file) in wanted {
             match output.made {
                 Made::OfEvents(begin) => {
-                    let begun = begin(AtomicFile::create(path)?, clock);
-                    growing.push((path.clone(), begun.map_err(|error| store::cannot_write(path, &error))?));
+                    let begun = begin(file.begin()?, clock);
+                    growing.push((file.clone(), begun.map_err(|error| store::cannot_write(file, &error))?));
                 }
-                Made::OfStacks(make) => of_stacks.push((path.clone(), make)),
+                Made::OfStacks(make) => of_stacks.push((file.clone(), make)),
             }
         }
         let flame = samples_per_s.filter(|_| !of_stacks.is_empty()).map(Flame::new);
@@ -188,10 +194,10 @@ impl Files {
 
     /// Takes an event.
     pub(super) fn push(&mut self, event: &Event) {
-        self.growing.retain_mut(|(path, sink)| match sink.push(event) {
+        self.growing.retain_mut(|(file, sink)| match sink.push(event) {
             Ok(()) => true,
             Err(error) => {
-                self.failed.get_or_insert_with(|| store::cannot_write(path, &error));
+                self.failed.get_or_insert_with(|| store::cannot_write(file, &error));
                 false
             }
         });
@@ -208,8 +214,8 @@ impl Files {
                 first = result;
             }
         };
-        for (path, sink) in self.growing {
-            let whole = sink.finish(&record.report.lost).map_err(|error| store::cannot_write(&path, &error));
+        for (file, sink) in self.growing {
+            let whole = sink.finish(&record.report.lost).map_err(|error| store::cannot_write(&file, &error));
             keep(whole.and_then(AtomicFile::commit).map_err(Into::into));
         }
         if let Some(flame) = self.flame {
@@ -221,8 +227,8 @@ impl Files {
                 ));
             }
             let title = record.plan.target.words();
-            for (path, make) in self.of_stacks {
-                keep(make(&flames, &title).and_then(|bytes| Ok(store::write_atomic(&path, &bytes)?)));
+            for (file, make) in self.of_stacks {
+                keep(make(&flames, &title).and_then(|bytes| Ok(file.write(&bytes)?)));
             }
         }
         first
@@ -233,7 +239,7 @@ impl Files {
 fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
     let bytes = store::trace_bytes(record)?;
     let written = match &outputs.common.record {
-        Some(path) => store::write_atomic(path, &bytes).map_err(Into::into),
+        Some(file) => file.write(&bytes).map_err(Into::into),
         None => Ok(()),
     };
     let printed = match outputs.common.json {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::ladder::{Engine, Wants, has_apt};
-use whyfaster_core::plan::User;
 use whyfaster_words::exit::{Exit, Failure, say};
 
 /// The script's name among the programs of the engines.
@@ -64,7 +63,7 @@ impl Fetched {
 }
 
 /// Fetches what these engines lack, by this script.
-pub fn fetch(fetched: &Fetched, script: &str, engines: &[Engine], user: &User) -> Result<(), Failure> {
+pub fn fetch(fetched: &Fetched, script: &str, engines: &[Engine]) -> Result<(), Failure> {
     let Some(root) = &fetched.root else {
         return Err(Failure::unfit(
             "--install: there is no directory for it",
@@ -73,7 +72,7 @@ pub fn fetch(fetched: &Fetched, script: &str, engines: &[Engine], user: &User) -
     };
     let (path, environment) = (fetched.search_path(), fetched.environment());
     let lacking: Vec<&Wants> =
-        engines.iter().flat_map(|engine| engine.look(&path, &environment, user).missing).collect();
+        engines.iter().flat_map(|engine| engine.look(&path, &environment).missing).collect();
     let apt = has_apt(&path);
     for need in lacking.iter().filter(|need| need.fetched_as(apt).is_none()) {
         let name = need.name();

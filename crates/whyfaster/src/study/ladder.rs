@@ -3,7 +3,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -11,7 +10,6 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use whyfaster_core::claims::Claim;
-use whyfaster_core::plan::{Because, User};
 use whyfaster_host::said::said_within;
 
 use super::needs::is_on;
@@ -179,12 +177,12 @@ impl Engine {
     }
 
     /// What it needs and what is not there for this user, on this search path and with this environment.
-    pub fn look(&self, path: &OsStr, environment: &[(String, OsString)], user: &User) -> Found<'_> {
+    pub fn look(&self, path: &OsStr, environment: &[(String, OsString)]) -> Found<'_> {
         let modules: Vec<&str> = self.needs.iter().filter_map(|need| need.module.as_deref()).collect();
-        let python = python_with(&modules, environment, user);
+        let python = python_with(&modules, environment);
         let there = |need: &Wants| match (&need.program, &need.module) {
             (Some(program), _) => is_on(path, program),
-            (None, Some(module)) => python.is_some() || python_with(&[module], environment, user).is_some(),
+            (None, Some(module)) => python.is_some() || python_with(&[module], environment).is_some(),
             (None, None) => true,
         };
         let missing = self.needs.iter().filter(|need| !there(need)).collect();
@@ -192,15 +190,15 @@ impl Engine {
     }
 
     /// What it runs on, in the words of its programs and modules, where it is started with this environment.
-    pub fn versions(&self, environment: &[(String, OsString)], user: &User) -> Vec<String> {
+    pub fn versions(&self, environment: &[(String, OsString)]) -> Vec<String> {
         let python = environment.iter().find(|(name, _)| name == "LADDER_PYTHON");
         let python = python.and_then(|(_, python)| python.to_str());
         let of = |need: &Wants| match (&need.program, &need.module) {
             (Some(program), _) => {
                 let option = need.version.as_deref().unwrap_or("--version");
-                (!option.is_empty()).then(|| version(program, &[option], environment, user))?
+                (!option.is_empty()).then(|| version(program, &[option], environment))?
             }
-            (None, Some(module)) => version(python?, &["-c", MODULES, module], environment, user),
+            (None, Some(module)) => version(python?, &["-c", MODULES, module], environment),
             (None, None) => None,
         };
         self.needs.iter().filter_map(of).collect()
@@ -254,24 +252,16 @@ const ASKED: Duration = Duration::from_secs(20);
 const MODULES: &str = "import sys; sys.path[:] = [d for d in sys.path if d]; import importlib as i; [print(m, getattr(i.import_module(m), '__version__', '')) for m in sys.argv[1:]]";
 
 /// A program as the user who would run the engine, where it has pipes for what it says.
-fn asked(
-    program: &str,
-    words: &[&str],
-    environment: &[(String, OsString)],
-    user: &User,
-) -> io::Result<Output> {
+fn asked(program: &str, words: &[&str], environment: &[(String, OsString)]) -> io::Result<Output> {
     let mut command = Command::new(program);
     command.args(words).envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if user.because == Because::Sudo {
-        command.uid(user.uid).gid(user.gid);
-    }
     said_within(&mut command, ASKED)
 }
 
 /// The first line that tells of a version. Some print it as if it were an error.
-fn version(program: &str, words: &[&str], environment: &[(String, OsString)], user: &User) -> Option<String> {
-    let said = asked(program, words, environment, user).ok().filter(|said| said.status.success())?;
+fn version(program: &str, words: &[&str], environment: &[(String, OsString)]) -> Option<String> {
+    let said = asked(program, words, environment).ok().filter(|said| said.status.success())?;
     let lines = [said.stdout, said.stderr].concat();
     let lines = String::from_utf8_lossy(&lines);
     let line = lines.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
@@ -279,11 +269,11 @@ fn version(program: &str, words: &[&str], environment: &[(String, OsString)], us
 }
 
 /// The first interpreter of Python that can import these modules.
-fn python_with(modules: &[&str], environment: &[(String, OsString)], user: &User) -> Option<PathBuf> {
+fn python_with(modules: &[&str], environment: &[(String, OsString)]) -> Option<PathBuf> {
     // A module that is found may be another version's: only its import tells.
     let imports = |python: &&&str| {
         let words = [&["-c", MODULES], modules].concat();
-        asked(python, &words, environment, user).is_ok_and(|said| said.status.success())
+        asked(python, &words, environment).is_ok_and(|said| said.status.success())
     };
     PYTHONS.iter().find(imports).map(PathBuf::from)
 }

@@ -2,7 +2,8 @@
 //!
 //! Besides a plain directory there is a file system whose reads make a thread of the kernel work. It is made for one run: an ext4 file system with an encrypted directory (fscrypt) in an image behind a loop device: pages that are read are
 //! decrypted by a kernel worker (Documentation/filesystems/fscrypt.rst). Where that cannot be made, btrfs with compression,
-//! whose workers decompress. All of it hangs on this process: the mount is in a mount namespace of its own, the loop device
+//! whose workers decompress. Root mounts it on a directory of its own, because the study's directory is the caller's under sudo, who could
+//! exchange it. All of it hangs on this process: the mount is in a mount namespace of its own, the loop device
 //! lets go of the image with the mount, and the image has no name. So nothing is left, whatever signal ends the process.
 
 use std::env;
@@ -18,9 +19,10 @@ use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::thread::UnshareFlags;
 use serde::Deserialize;
 use whyfaster_core::studied::{Kind, Made};
+use whyfaster_host::tools::search_path;
+use whyfaster_rights as rights;
+use whyfaster_store::Scratch;
 
-/// Where the programs that make file systems are, beside the search path: users often have no `sbin` on theirs.
-const SBIN: &str = "/usr/sbin:/sbin:/usr/local/sbin";
 /// Room beside the files: the file system's own, and what commands write.
 const ROOM_BYTES: u64 = 160 << 20;
 /// The key. The data is made up, so it is no secret; the kernel derives what it uses from it.
@@ -49,7 +51,7 @@ pub enum PlaceKind {
 }
 
 impl PlaceKind {
-    /// Makes the place on an empty directory, with room for so many bytes.
+    /// Makes the place, with room for so many bytes. An empty directory is at hand for it.
     pub fn make(self, directory: &Path, bytes: u64) -> Box<dyn Place> {
         match self {
             Self::Directory => Box::new(directory.to_owned()),
@@ -89,35 +91,50 @@ impl Place for FileSystem {
 #[derive(Debug)]
 struct FileSystem {
     made: Made,
-    mounted: Option<PathBuf>,
+    mounted: Option<Scratch>,
     work: PathBuf,
 }
 
+/// Where root mounts it: nobody else can exchange a directory there.
+const MOUNT_POINTS: &str = "/run";
+
 impl FileSystem {
-    /// Makes the best one that can be had on this empty directory, with room for so many bytes.
+    /// Makes the best one that can be had, with room for so many bytes; else it is this directory.
     fn make(directory: &Path, bytes: u64) -> Self {
+        let user = rights::file_user();
+        rights::with_root(|| Self::make_with_root(directory, bytes, user))
+    }
+
+    fn make_with_root(directory: &Path, bytes: u64, user: u32) -> Self {
         let mut why_not = Vec::new();
         let ready = match rustix::process::geteuid().is_root() {
-            true => own_namespace().map_err(|error| format!("no mount namespace of its own: {error}")),
+            true => own_namespace()
+                .map_err(|error| format!("no mount namespace of its own: {error}"))
+                .and_then(|()| {
+                    Scratch::make_in(Path::new(MOUNT_POINTS), "study")
+                        .map_err(|error| format!("no directory in {MOUNT_POINTS}: {error}"))
+                }),
             false => Err("only root can mount one".to_owned()),
         };
         match ready {
             Err(why) => why_not.push(why),
-            Ok(()) => {
+            Ok(point) => {
                 type Maker = fn(&Path, u64) -> Result<PathBuf, String>;
                 let makers: [(Kind, &str, Maker); 2] = [
                     (Kind::Encrypted, "an encrypted directory of ext4", encrypted),
                     (Kind::Compressed, "btrfs with compression", compressed),
                 ];
                 for (kind, what, make) in makers {
-                    match make(directory, bytes + ROOM_BYTES) {
-                        Ok(work) => {
-                            let made = Made { kind, why_not };
-                            return Self { made, mounted: Some(directory.to_owned()), work };
-                        }
+                    let given = |work: PathBuf| {
+                        std::os::unix::fs::chown(&work, Some(user), None)
+                            .map(|()| work)
+                            .map_err(|error| error.to_string())
+                    };
+                    match make(point.path(), bytes + ROOM_BYTES).and_then(given) {
+                        Ok(work) => return Self { made: Made { kind, why_not }, mounted: Some(point), work },
                         Err(why) => {
                             // It may have been mounted before something else failed.
-                            let _ = rustix::mount::unmount(directory, UnmountFlags::DETACH);
+                            let _ = rustix::mount::unmount(point.path(), UnmountFlags::DETACH);
                             why_not.push(format!("{what}: {why}"));
                         }
                     }
@@ -130,10 +147,12 @@ impl FileSystem {
 
 impl Drop for FileSystem {
     fn drop(&mut self) {
-        if let Some(directory) = &self.mounted {
-            // Should it fail, the end of this process does it: nobody else sees the mount.
-            let _ = rustix::mount::unmount(directory, UnmountFlags::DETACH);
-        }
+        rights::with_root(|| {
+            if let Some(point) = self.mounted.take() {
+                // Should it fail, the end of this process does it: nobody else sees the mount.
+                let _ = rustix::mount::unmount(point.path(), UnmountFlags::DETACH);
+            }
+        });
     }
 }
 
@@ -170,15 +189,11 @@ fn on_loop(
     directory: &Path,
     bytes: u64,
 ) -> Result<(), String> {
-    let path = env::join_paths(
-        env::split_paths(&env::var_os("PATH").unwrap_or_default()).chain(env::split_paths(SBIN)),
-    );
-    let path = path.map_err(|error| error.to_string())?;
     let image =
         image(bytes).map_err(|error| format!("no image in {}: {error}", env::temp_dir().display()))?;
     let mut make = Command::new(program);
     let image_path = format!("/proc/{}/fd/{}", std::process::id(), image.as_raw_fd());
-    make.args(words).arg(image_path).env("PATH", path).stdin(Stdio::null()).stdout(Stdio::null());
+    make.args(words).arg(image_path).env("PATH", search_path()).stdin(Stdio::null()).stdout(Stdio::null());
     let made = make.output().map_err(|error| format!("{program}: {error}"))?;
     if !made.status.success() {
         let said = String::from_utf8_lossy(&made.stderr);

@@ -7,7 +7,6 @@ use std::process::Command as Process;
 
 use sha2::{Digest, Sha256};
 use whyfaster_core::claims::{Rule, Share};
-use whyfaster_core::plan::{Because, User};
 use whyfaster_core::price::sample::row_id;
 use whyfaster_run::probe::select::{Wanted, select};
 use whyfaster_store::worker::rows::variant;
@@ -177,7 +176,7 @@ fn commands_do_the_work_that_the_input_asks_for() {
         let made = input.generator.generate(input.seed, 5_000);
         let files: Vec<_> =
             study.files.iter().copied().chain([(input.file.as_str(), made.text.as_str())]).collect();
-        let dir = WorkDir::make(name, PlaceKind::Directory, &files, None).unwrap();
+        let dir = WorkDir::make(name, PlaceKind::Directory, &files).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let (there, _) = commands.fitting(5_000, &path, &[0, 1], Path::new("whyfaster"));
         // The advice is the program's own, which a unit test is not; CPU 1 may not be ours.
@@ -195,7 +194,7 @@ fn commands_do_the_work_that_the_input_asks_for() {
 
 #[test]
 fn the_directory_is_removed_with_everything_in_it() {
-    let dir = WorkDir::make("pipes", PlaceKind::Directory, &[("a", "text")], None).unwrap();
+    let dir = WorkDir::make("pipes", PlaceKind::Directory, &[("a", "text")]).unwrap();
     let path = dir.path().to_owned();
     assert!(path.join("a").is_file() && dir.file_system().is_none());
     drop(dir);
@@ -284,7 +283,6 @@ fn a_module_that_cannot_be_imported_is_missing() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let environment = [("PYTHONPATH".to_owned(), directory.path().into())];
     let dask = find("ladder").unwrap().engines().unwrap().into_iter().find(|it| it.name == "dask").unwrap();
-    let user = User { uid: 0, gid: 0, groups: Vec::new(), name: None, because: Because::Own };
-    let found = dask.look(&path, &environment, &user);
+    let found = dask.look(&path, &environment);
     assert!(found.python.is_none() && found.missing.len() == 1, "{found:?}");
 }

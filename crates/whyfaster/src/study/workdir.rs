@@ -4,7 +4,6 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use whyfaster_core::plan::{Because, User};
 use whyfaster_core::studied::Made;
 use whyfaster_store::Scratch;
 use whyfaster_words::exit::{Exit, Failure};
@@ -16,48 +15,26 @@ use super::place::{Place, PlaceKind};
 pub struct WorkDir {
     /// Where the work is done. Dropped before the directory that it lies in.
     place: Box<dyn Place>,
-    dir: Scratch,
+    _dir: Scratch,
 }
 
 impl WorkDir {
-    /// Makes the directory, with these files in it: name and content. It belongs to the user as whom the commands run.
-    pub fn make(
-        name: &str,
-        place: PlaceKind,
-        files: &[(&str, &str)],
-        user: Option<&User>,
-    ) -> Result<Self, Failure> {
+    /// Makes the directory, with these files in it: name and content. It belongs to the user as whom the commands run, with whose rights
+    /// it is made.
+    pub fn make(name: &str, place: PlaceKind, files: &[(&str, &str)]) -> Result<Self, Failure> {
         let dir = Scratch::make(name).map_err(|error| unwritable(&env::temp_dir(), &error))?;
         let bytes: usize = files.iter().map(|(_, content)| content.len()).sum();
-        let made = Self { place: place.make(dir.path(), bytes as u64), dir };
+        let made = Self { place: place.make(dir.path(), bytes as u64), _dir: dir };
         for (name, content) in files {
             let path = made.place.path().join(name);
             fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
         }
-        user.map_or(Ok(()), |user| made.give_to(user))?;
         Ok(made)
     }
 
     /// The file system that was made, where one was asked for.
     pub fn file_system(&self) -> Option<Made> {
         self.place.file_system()
-    }
-
-    /// Gives it, with all that is in it, to the user as whom the commands run, if that is another one.
-    fn give_to(&self, user: &User) -> Result<(), Failure> {
-        if user.because != Because::Sudo {
-            return Ok(());
-        }
-        let give = |path: &Path| {
-            std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid))
-                .map_err(|error| unwritable(path, &error))
-        };
-        for file in fs::read_dir(self.path()).map_err(|error| unwritable(self.path(), &error))?.flatten() {
-            give(&file.path())?;
-        }
-        give(self.path())?;
-        // The way to it must be open too.
-        if self.path() == self.dir.path() { Ok(()) } else { give(self.dir.path()) }
     }
 
     /// Where it is.

@@ -238,10 +238,10 @@ pub struct PlacementArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Placement")]
 pub struct UserArgs {
-    /// Under sudo, run the commands as root too
+    /// Under sudo, run the commands as root, and write files as root
     ///
-    /// Without it, commands and hooks run as the user who called sudo, with that user's groups and HOME. Without sudo it
-    /// changes nothing.
+    /// Without it, commands and hooks run as the user who called sudo, with that user's groups and HOME. whyfaster itself reads and
+    /// writes files with that user's rights. Without sudo the option changes nothing.
     #[arg(long, hide_short_help = true)]
     pub as_root: bool,
 }

@@ -6,18 +6,19 @@ use clap::{Args, ValueHint};
 use whyfaster_run::inside::{Asked, KINDS};
 use whyfaster_words::display::{Style, TimeUnit};
 
-use super::compare::CpuList;
+use super::compare::{CpuList, UserArgs};
 use super::detail::{DetailArgs, KeepArgs};
 use super::elsewhere::OnArgs;
 use super::report::PageArgs;
 use crate::cli::numbers;
 
 /// The options of `prices` that are about what is measured, and so not about the probes that there are.
-const OF_A_MEASUREMENT: [&str; 18] = [
+const OF_A_MEASUREMENT: [&str; 19] = [
     "words",
     "quick",
     "all",
     "pin",
+    "as_root",
     "inside",
     "on",
     "send",
@@ -63,6 +64,10 @@ pub struct PricesArgs {
     /// Where the worker runs.
     #[command(flatten)]
     pub inside: InsideArgs,
+
+    /// As whom the worker runs.
+    #[command(flatten)]
+    pub user: UserArgs,
 
     /// On which machine.
     #[command(flatten)]

@@ -149,7 +149,7 @@ impl Gathered {
 
 fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet_report(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let look = results::look(&outputs);
     let ((fleet, prices), comparisons, not_read) = match args.files.as_slice() {
         [] => {
@@ -311,7 +311,7 @@ fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Co
 
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet_diff(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let look = results::look(&outputs);
     let in_store = in_store(args)?;
     let [before, after] = if in_store {

@@ -1,8 +1,9 @@
 //! A study of commands: they are timed untraced, then those runs are repeated under observation where the report asks for it.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
@@ -23,6 +24,7 @@ use whyfaster_run::drop_caches;
 use whyfaster_run::session::Finished;
 use whyfaster_run::trace;
 use whyfaster_store as store;
+use whyfaster_store::OutputFile;
 use whyfaster_words::Tell;
 use whyfaster_words::exit;
 use whyfaster_words::exit::{Exit, Failure, say};
@@ -33,7 +35,7 @@ use crate::cli::args::StudyArgs;
 use crate::cli::compare::user_note;
 use crate::cli::trace::SAMPLES_PER_S;
 use crate::cli::{HostSeed, Outputs};
-use crate::cmd::results;
+use crate::cmd::{results, rights};
 use crate::study::{
     Command, Commands, Generated, Study, Table, TracedRounds, WorkDir, check_needs, hexadecimal,
 };
@@ -76,21 +78,19 @@ pub fn run(
     let (there, left_out) = commands.fitting(size.amount, &path, &cpus, &env::current_exe()?);
     let input_seed = commands.input.as_ref().map(|input| args.seed.unwrap_or(input.seed));
     let plan = plan(commands, &there, args, input_seed, machine.here)?;
-    // The study works in another directory: a relative name means the one that whyfaster was started in.
-    let graphs = args.flamegraphs.as_deref().map(results::absolute).transpose()?;
-    let file = outputs.record.as_deref().map(results::absolute).transpose()?;
+    let graphs = args.flamegraphs.as_deref().map(|directory| graphs(directory, &there)).transpose()?;
 
     let input = commands.input.as_ref().zip(input_seed);
     let input = input.map(|(input, seed)| (&input.file, input.generator.generate(seed, size.amount)));
     let made = input.iter().map(|(file, made)| (file.as_str(), made.text.as_str()));
     let files: Vec<(&str, &str)> = study.files.iter().copied().chain(made).collect();
-    let dir = WorkDir::make(&study.name, commands.place, &files, plan.user.as_ref())?;
+    let dir = WorkDir::make(&study.name, commands.place, &files)?;
     let entered = dir.enter()?;
     let Finished { mut record, failure } = (machine.time)(&plan)?;
     record.study = Some(study.name.clone());
     // Should the file fail, the report is still printed. What the traces say comes into it when they are over.
     let save = |record: &Record| -> anyhow::Result<()> {
-        file.as_deref().map_or(Ok(()), |file| Ok(store::write_atomic(file, &store::record_bytes(record)?)?))
+        outputs.record.as_ref().map_or(Ok(()), |file| Ok(file.write(&store::record_bytes(record)?)?))
     };
     let saved = save(&record);
     if let (None, Some((_, input))) = (&failure, &input) {
@@ -103,7 +103,8 @@ pub fn run(
     }
     let interrupted = tracer.interrupted || record.status == Status::Interrupted;
     let observed = tracer.observed;
-    drop(entered);
+    drop((entered, dir));
+    rights::after_observing(args.user.as_root);
     let found = Findings::of_commands(study, commands, &record, &observed);
     let printing = printed(study, &found, Measured::Record(&record), outputs);
     record.studied = Some(observed);
@@ -198,7 +199,7 @@ struct Tracer<'a, 'm> {
     /// CPUs that the commands may use.
     cpus: Vec<u32>,
     /// Where flame graphs go.
-    graphs: Option<PathBuf>,
+    graphs: Option<BTreeMap<String, OutputFile>>,
     machine: &'a mut Machine<'m>,
     observed: Studied,
     interrupted: bool,
@@ -315,7 +316,8 @@ impl Tracer<'_, '_> {
             return Ok(());
         }
         let flames = flame.finish();
-        let file = self.graphs.as_deref().map(|directory| write(&flames, directory, command)).transpose()?;
+        let file = self.graphs.as_ref().and_then(|graphs| graphs.get(&command.name));
+        let file = file.map(|file| write(&flames, file, command)).transpose()?;
         if let Some(placed) = self.observed.placed.iter_mut().find(|it| it.alternative == command.name) {
             (placed.flamegraph, placed.hottest) = (file, hottest(&flames, HOTTEST));
         }
@@ -323,12 +325,21 @@ impl Tracer<'_, '_> {
     }
 }
 
-fn write(flames: &Flames, directory: &Path, command: &Command) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(directory).map_err(|error| {
+/// The files of the flame graphs by command, in a directory that is made for them.
+fn graphs(directory: &Path, commands: &[Command]) -> Result<BTreeMap<String, OutputFile>, Failure> {
+    let made = path::absolute(directory).and_then(|whole| fs::create_dir_all(&whole).map(|()| whole));
+    let directory = made.map_err(|error| {
         let message = format!("--flamegraphs: {} cannot be made: {error}", directory.display());
         Failure::new(Exit::Error, message, "give a directory that you may write to")
     })?;
-    let path = directory.join(format!("{}.svg", command.name));
-    store::write_atomic(&path, &svg(flames, &command.command)?)?;
-    Ok(path)
+    let held = |command: &Command| {
+        let file = OutputFile::new(directory.join(format!("{}.svg", command.name)));
+        file.hold().map(|()| (command.name.clone(), file))
+    };
+    commands.iter().map(held).collect()
+}
+
+fn write(flames: &Flames, file: &OutputFile, command: &Command) -> anyhow::Result<PathBuf> {
+    file.write(&svg(flames, &command.command)?)?;
+    Ok(file.to_path_buf())
 }

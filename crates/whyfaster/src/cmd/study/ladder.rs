@@ -8,7 +8,6 @@ use std::time::Instant;
 use whyfaster_core::bounds::capacity_on;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::Loads;
-use whyfaster_core::plan::User;
 use whyfaster_core::price::handing::{self, Handing};
 use whyfaster_core::price::{Price, PriceList};
 use whyfaster_core::status::Status;
@@ -43,19 +42,18 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let engines = chosen(study.engines()?, &args.engines, &ladder.reference)?;
     let fetched = install::Fetched::within(cache::directory());
-    let user = here.user(args.user.as_root)?;
     if args.install {
         let script = study.engine_files().find(|(name, _)| *name == install::SCRIPT);
-        install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines, &user)?;
+        install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines)?;
     }
     let size = size(ladder, args)?;
     let cpus = capacity_on(None, &facts(&Root::real()));
     let interrupts = Interrupts::take_over()?;
-    let hands = Hands::make(study.engine_files(), workers(cpus), Some(&user))?;
+    let hands = Hands::make(study.engine_files(), workers(cpus))?;
     let mut wanted = Wanted::new(ladder, &size, cpus);
     let time = Time { began: Instant::now(), most_s: args.max_time };
     for engine in &engines {
-        if wanted.start(engine, &fetched, &user, &hands, time, &interrupts) == Ended::Interrupted {
+        if wanted.start(engine, &fetched, &hands, time, &interrupts) == Ended::Interrupted {
             return Ok(Exit::Interrupted);
         }
     }
@@ -80,8 +78,8 @@ pub(super) fn run(
     list.reprice();
     let uncounted: Vec<_> = engines.iter().flat_map(|engine| uncounted(&list, engine, &size.tasks)).collect();
     list.not_measured.extend(uncounted);
-    if let Some(path) = &outputs.record {
-        store::write_atomic(path, &store::price_bytes(&list)?)?;
+    if let Some(file) = &outputs.record {
+        file.write(&store::price_bytes(&list)?)?;
     }
     let found = Findings::of_ladder(study, &list);
     *out = printed(study, &found, Measured::List(&list), outputs)?;
@@ -149,9 +147,9 @@ struct Lack {
 }
 
 /// An engine as it is started here, or what it lacks.
-fn ready(engine: &Engine, fetched: &install::Fetched, user: &User) -> Result<Start, Lack> {
+fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
     let (path, environment) = (fetched.search_path(), fetched.environment());
-    let Found { python, missing } = engine.look(&path, &environment, user);
+    let Found { python, missing } = engine.look(&path, &environment);
     if !missing.is_empty() {
         let apt = has_apt(&path);
         let packages: Vec<String> = missing.iter().map(|need| need.package(apt)).collect();
@@ -245,7 +243,6 @@ impl<'a> Wanted<'a> {
         &mut self,
         engine: &Engine,
         fetched: &install::Fetched,
-        user: &User,
         hands: &Hands,
         time: Time,
         interrupts: &Interrupts,
@@ -254,10 +251,10 @@ impl<'a> Wanted<'a> {
             self.lacks(engine, Vec::new(), words::NO_TIME_LEFT.to_owned());
             return Ended::Whole;
         }
-        match ready(engine, fetched, user).map(|start| (hands.start(&start, interrupts), start.environment)) {
+        match ready(engine, fetched).map(|start| (hands.start(&start, interrupts), start.environment)) {
             Ok((None, _)) => return Ended::Interrupted,
             Ok((Some(Ok(pace)), environment)) => {
-                self.take(engine, engine.versions(&environment, user), pace);
+                self.take(engine, engine.versions(&environment), pace);
             }
             Ok((Some(Err(why)), _)) => self.lacks(engine, Vec::new(), why),
             Err(Lack { packages, why }) => self.lacks(engine, packages, why),

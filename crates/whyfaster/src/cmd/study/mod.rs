@@ -41,13 +41,16 @@ fn study_says(said: Said<'_>) {
 /// Runs the verb.
 pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
-    let _kept = results::check(&outputs)?;
+    results::check(&outputs)?;
     let Some(name) = &args.name else {
         store::to_stdout(list(&results::look(&outputs))?.as_bytes())?;
         return Ok(Exit::Ok);
     };
     let study = study::find(name)?;
     bears_on(&study, args)?;
+    if !matches!(study.measures, Measures::Commands(_)) {
+        super::rights::give_up(args.user.as_root)?;
+    }
     let here = HostSeed::here();
     let mut out = Vec::new();
     let ended = match &study.measures {
@@ -108,12 +111,11 @@ fn bears_on(study: &Study, args: &StudyArgs) -> Result<(), Failure> {
     let engines = matches!(study.measures, Measures::Ladder(_));
     let one_copy =
         if prices { "prices single operations, so there is no load" } else { "runs one copy at a time" };
-    let (why, user) = (&args.why, &args.user);
+    let why = &args.why;
     let asked = [
         ("--load", args.load.is_some() && !loads, one_copy, "pipes"),
         ("--flamegraphs", args.flamegraphs.is_some() && prices, "runs no commands", "placement"),
         ("--why", (why.why.is_some() || why.why_rounds.is_some()) && prices, "compares no commands", "pipes"),
-        ("--as-root", user.as_root && prices && !engines, "runs no commands", "pipes"),
         ("--engines", !args.engines.is_empty() && !engines, "has no engines", "ladder"),
         ("--install", args.install && !engines, "has no engines", "ladder"),
     ];

@@ -5,6 +5,7 @@ use whyfaster_core::status::Status;
 use whyfaster_run::interrupts::Interrupts;
 use whyfaster_run::probe::select::{Wanted, select};
 use whyfaster_run::probe::session::{CONFIDENCE, Request};
+use whyfaster_run::probe::worker::Worker;
 use whyfaster_store as store;
 use whyfaster_words::exit::{Exit, Failure};
 
@@ -12,7 +13,7 @@ use super::findings::Findings;
 use super::report::{Measured, printed};
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
-use crate::cmd::prices::{any_price, measured, worker};
+use crate::cmd::prices::{any_price, measured};
 use crate::cmd::results::{kept, look};
 use crate::study::{Prices, Study};
 
@@ -57,12 +58,12 @@ pub(super) fn run(
         spread_s: 0.0,
         seed: args.seed.unwrap_or(here.seed),
     };
-    let worker = worker()?;
+    let worker = Worker::carried(None)?;
     let interrupts = Interrupts::take_over()?;
     let measured = measured(&probes, &request, &worker, &interrupts, outputs);
     let list = PriceList { study: Some(study.name.clone()), ..measured.list };
-    if let Some(path) = &outputs.record {
-        store::write_atomic(path, &store::price_bytes(&list)?)?;
+    if let Some(file) = &outputs.record {
+        file.write(&store::price_bytes(&list)?)?;
     }
     let found = Findings::of_prices(study, &list)?;
     *out = printed(study, &found, Measured::List(&list), outputs)?;

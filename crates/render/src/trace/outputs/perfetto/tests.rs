@@ -8,7 +8,7 @@ use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{
     Block, Call, CallNumber, Context, Event, FileKind, Left, Softirq, TaskKind, Tid, Totals, What,
 };
-use whyfaster_store::AtomicFile;
+use whyfaster_store::OutputFile;
 
 use super::proto::{Kernel, Packet, Trace};
 use super::{Clock, HARDIRQ, Perfetto};
@@ -107,7 +107,7 @@ fn second(pipe: Block) -> Vec<Event> {
 }
 
 fn write(path: &Path, lost: &Lost) {
-    let mut perfetto = Perfetto::begin(AtomicFile::create(path).unwrap(), CLOCK).unwrap();
+    let mut perfetto = Perfetto::begin(OutputFile::new(path).begin().unwrap(), CLOCK).unwrap();
     for event in story() {
         perfetto.push(&event).unwrap();
     }
@@ -196,7 +196,7 @@ fn losses_are_told_per_cpu() {
 #[test]
 fn a_dropped_one_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let file = AtomicFile::create(&directory.path().join("t.pftrace")).unwrap();
+    let file = OutputFile::new(directory.path().join("t.pftrace")).begin().unwrap();
     let mut perfetto = Perfetto::begin(file, CLOCK).unwrap();
     story().iter().for_each(|event| perfetto.push(event).unwrap());
     drop(perfetto);
