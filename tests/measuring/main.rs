@@ -12,6 +12,7 @@ mod equal_work;
 mod files;
 mod first_screen;
 mod front_door;
+mod hostile;
 mod inside_places;
 mod kept;
 mod ladder;

@@ -13,6 +13,7 @@ mod notices;
 mod picture;
 mod prose;
 mod shown;
+mod writers;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ struct Args {
 enum Task {
     /// Write man/, completions/, schema/, and what the book and the README show of a record
     Generate,
-    /// Fail if what is committed differs from what would be written, an import runs against the layers, or core holds English
+    /// Fail if what is committed differs from what would be written, an import runs against the layers, core holds English, or a writer of files is unknown
     Check,
     /// Fetch a kernel into the cache, unless it is there, and print its path
     Kernel {
@@ -101,9 +102,10 @@ fn check(root: &Path) -> Result<ExitCode> {
         wrong.push("CONTRIBUTING.md says under \"Layers\" what may import what.".to_owned());
     }
     wrong.extend(prose::wrong(root)?);
+    wrong.extend(writers::wrong(root)?);
     if wrong.is_empty() {
         println!(
-            "{} generated files are current, imports follow the layers, and core holds no English",
+            "{} generated files are current, imports follow the layers, core holds no English, and every writer of files is known",
             wanted.len()
         );
         return Ok(ExitCode::SUCCESS);

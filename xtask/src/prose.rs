@@ -72,7 +72,7 @@ pub(crate) fn wrong(root: &Path) -> Result<Vec<String>> {
 }
 
 /// All files of a directory that are not tests by their name.
-fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+pub(crate) fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(directory).with_context(|| format!("cannot read '{}'", directory.display()))? {
         let path = entry?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -169,7 +169,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-fn of_tests(attribute: &Attribute) -> bool {
+pub(crate) fn of_tests(attribute: &Attribute) -> bool {
     let test = |text: &str| text == "test" || text.ends_with("(test)");
     attribute.path().is_ident("test")
         || attribute.path().is_ident("cfg")

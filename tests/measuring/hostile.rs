@@ -1,0 +1,416 @@
+//! The attacks of SECURITY.md: a program of the user who called sudo works against a whyfaster that root runs, or a user against the
+//! capabilities of its file.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::needs::{capabilities, needs, root, tool};
+use crate::support::user::{NOBODY, USER, as_user, program_for_all, under_sudo};
+use crate::support::{Sandbox, eventually, terminal};
+
+/// A sandbox of the caller's, and beside it a directory of root's that the caller may not enter.
+struct Scene {
+    place: Sandbox,
+    vault: tempfile::TempDir,
+}
+
+/// Owner, rights and content.
+type Fact = (u32, u32, u32, Vec<u8>);
+
+impl Scene {
+    fn new() -> Self {
+        let place = Sandbox::open();
+        for dir in ["results", "state"] {
+            fs::create_dir(place.path(dir)).unwrap();
+        }
+        for dir in [".", "results", "state"] {
+            chown(place.path(dir), Some(65_534), Some(65_534)).unwrap();
+        }
+        // It belongs to root and is open, so that only the rights of whyfaster decide what appears in it.
+        let vault = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+        fs::write(vault.path().join("existing"), "of root").unwrap();
+        fs::set_permissions(vault.path().join("existing"), Permissions::from_mode(0o600)).unwrap();
+        fs::create_dir(vault.path().join("directory")).unwrap();
+        Self { place, vault }
+    }
+
+    /// Everything of root's, by name.
+    fn facts(&self) -> BTreeMap<PathBuf, Fact> {
+        fn walk(directory: &Path, all: &mut BTreeMap<PathBuf, Fact>) {
+            for entry in fs::read_dir(directory).unwrap().flatten() {
+                let about = entry.metadata().unwrap();
+                let text = if about.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
+                all.insert(entry.path(), (about.uid(), about.gid(), about.mode(), text));
+                if about.is_dir() {
+                    walk(&entry.path(), all);
+                }
+            }
+        }
+        let mut all = BTreeMap::new();
+        walk(self.vault.path(), &mut all);
+        all
+    }
+
+    fn vault(&self, name: &str) -> String {
+        self.vault.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A program of the caller's that runs beside whyfaster until it is dropped.
+    fn beside(&self, script: &str, args: &[&str]) -> Beside {
+        self.place.write("hostile.py", script);
+        let script = self.place.file("hostile.py");
+        let mut command = as_user(&self.place, NOBODY, "python3", &[&[script.as_str()], args].concat());
+        Beside(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+struct Beside(Child);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Every output of the verbs that run commands, below `results`.
+const OUTPUTS: [(&str, &str); 8] = [
+    ("--record", "r.json"),
+    ("--export-json", "e.json"),
+    ("--export-csv", "e.csv"),
+    ("--export-markdown", "e.md"),
+    ("--export-asciidoc", "e.adoc"),
+    ("--html", "p.html"),
+    ("--svg", "p.svg"),
+    ("--png", "p.png"),
+];
+
+fn outputs(of: &[(&str, &str)]) -> Vec<String> {
+    of.iter().flat_map(|(option, file)| [(*option).to_owned(), format!("results/{file}")]).collect()
+}
+
+/// The words of a verb: its name, its outputs, and what it measures.
+fn words<'a>(verb: &[&'a str], outputs: &'a [String], rest: &[&'a str]) -> Vec<&'a str> {
+    verb.iter().copied().chain(outputs.iter().map(String::as_str)).chain(rest.iter().copied()).collect()
+}
+
+#[test]
+fn no_output_follows_a_link_that_a_measured_command_planted() {
+    needs!(root());
+    for target in ["planted", "existing"] {
+        let scene = Scene::new();
+        let before = scene.facts();
+        let plant = |files: &[(&str, &str)]| {
+            let link = |(_, file): &(&str, &str)| format!("ln -sfn {} results/{file}", scene.vault(target));
+            files.iter().map(link).collect::<Vec<_>>().join("; ")
+        };
+        let (files, line) = (outputs(&OUTPUTS), plant(&OUTPUTS));
+        let compare =
+            words(&["compare", "--runs=2", "--why=no", "--no-check-output"], &files, &[&line, "true"]);
+        scene.place.finish(under_sudo(&scene.place, &compare)).ok();
+        assert_eq!(scene.facts(), before, "compare");
+        // The file is there all the same, and is the caller's.
+        let record = fs::symlink_metadata(scene.place.path("results/r.json")).unwrap();
+        assert!(record.is_file() && record.uid() == 65_534);
+        let of_trace = [("--record", "t.json"), ("--html", "t.html")];
+        let (files, line) = (outputs(&of_trace), plant(&of_trace));
+        let trace = words(&["trace", "--untraced-runs=0"], &files, &["--", "sh", "-c", &line]);
+        scene.place.finish(under_sudo(&scene.place, &trace)).ok();
+        assert_eq!(scene.facts(), before, "trace");
+    }
+}
+
+#[test]
+fn no_output_follows_a_directory_that_a_measured_command_exchanged() {
+    needs!(root());
+    let scene = Scene::new();
+    let before = scene.facts();
+    let files = outputs(&OUTPUTS);
+    let exchange =
+        format!("test -L results || {{ mv results aside && ln -s {} results; }}", scene.vault("directory"));
+    let compare =
+        words(&["compare", "--runs=2", "--why=no", "--no-check-output"], &files, &[&exchange, "true"]);
+    scene.place.finish(under_sudo(&scene.place, &compare)).ok();
+    assert_eq!(scene.facts(), before);
+    assert!(scene.place.path("aside/r.json").is_file(), "the record went to the directory that was found");
+}
+
+/// Links, exchanged directories and pipes at every name that whyfaster uses, as fast as a program can.
+const HOSTILE: &str = r#"
+import os, random, sys
+seed, target, names = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+chance = random.Random(seed)
+def victim():
+    return chance.choice([target, target + "/existing", target + "/directory", target + "/directory/new", target + "/new"])
+def below(name):
+    try:
+        return [name] + [os.path.join(name, it) for it in os.listdir(name)]
+    except OSError:
+        return [name]
+while True:
+    name = chance.choice(below(chance.choice(names)))
+    deed = chance.randrange(6)
+    try:
+        if deed == 0:
+            spare = name + ".spare"
+            os.symlink(victim(), spare)
+            os.rename(spare, name)
+        elif deed == 1:
+            os.rename(name, name + ".aside%d" % chance.randrange(3))
+            os.symlink(victim(), name)
+        elif deed == 2:
+            os.unlink(name)
+            os.mkfifo(name)
+        elif deed == 3:
+            os.unlink(name)
+        elif deed == 4:
+            os.link(victim(), name)
+        else:
+            os.mkdir(name, 0o777)
+    except OSError:
+        pass
+"#;
+
+/// The property: whatever the caller's program does to the caller's directories, nothing of root's changes, and nothing appears there.
+#[test]
+fn nothing_of_roots_changes_whatever_the_caller_does_to_its_own_directories() {
+    needs!(root());
+    needs!(tool("python3"));
+    for seed in 0..12 {
+        let scene = Scene::new();
+        let before = scene.facts();
+        let vault = scene.vault.path().to_str().unwrap();
+        let seeded = seed.to_string();
+        let names = [
+            "results",
+            "results/r.json",
+            "results/p.html",
+            "results/store.db",
+            "state",
+            "state/whyfaster",
+            "tmp",
+        ];
+        let beside = scene.beside(HOSTILE, &[&[seeded.as_str(), vault], &names[..]].concat());
+        let (record, html) = ("--record=results/r.json", "--html=results/p.html");
+        let save = ["--save", "--store=results/store.db"];
+        let verbs: [&[&str]; 6] = [
+            &[
+                "compare",
+                "--runs=3",
+                "--no-check-output",
+                record,
+                html,
+                save[0],
+                save[1],
+                "true",
+                "sleep 0.01",
+            ],
+            &["trace", "--untraced-runs=0", record, html, "--", "sh", "-c", "true | true"],
+            &["prices", "getpid", "--quick", record, html],
+            &["study", "placement", "--quick", "--max-time=1s", "--flamegraphs=results/graphs", record],
+            &["demo", "--max-time=1s", record],
+            &["show", "results/r.json", "--export-json=results/e.json"],
+        ];
+        let ran = scene.place.finish(under_sudo(&scene.place, verbs[seed % verbs.len()]));
+        drop(beside);
+        // It may end with an error: that is what the caller did to itself.
+        assert!(!ran.err.contains("panicked"), "{seed}: {}", ran.err);
+        assert_eq!(scene.facts(), before, "{seed}: {}", ran.err);
+    }
+}
+
+/// Links at the names of the logs and of the stamps, before `study ladder` makes them.
+const LADDER: &str = r#"
+import glob, os, sys
+tmp, canary = sys.argv[1:]
+while True:
+    for at in glob.glob(tmp + "/whyfaster-ladder-*.tmp"):
+        for name in ("fork.client.log", "xargs.client.log", "xargs.d/stamps", "fork.d/stamps", "sweeper.log"):
+            try:
+                os.symlink(canary, at + "/" + name)
+            except OSError:
+                pass
+        for name in ("xargs.d", "fork.d"):
+            try:
+                os.unlink(at + "/" + name + "/stamps")
+                os.symlink(canary, at + "/" + name + "/stamps")
+            except OSError:
+                pass
+"#;
+
+#[test]
+fn the_ladder_writes_to_no_file_of_roots() {
+    needs!(root());
+    needs!(tool("python3"));
+    let scene = Scene::new();
+    let before = scene.facts();
+    let beside = scene.beside(LADDER, &[&scene.place.file("tmp"), &scene.vault("existing")]);
+    let ladder = ["study", "ladder", "--quick", "--engines=fork,xargs", "--load=1", "--max-time=5s"];
+    let ran = scene.place.finish(under_sudo(&scene.place, &ladder));
+    drop(beside);
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    assert_eq!(scene.facts(), before, "{}", ran.err);
+}
+
+#[test]
+fn records_are_not_kept_where_another_user_leads_a_link() {
+    needs!(root());
+    let scene = Scene::new();
+    let before = scene.facts();
+    for link in ["whyfaster", "whyfaster/records"] {
+        let at = scene.place.path("state").join(link);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        symlink(scene.vault("directory"), &at).unwrap();
+        // Root itself, with the state directory of a user.
+        scene.place.run(&["compare", "--runs=2", "--why=no", "true", "true"]).ok();
+        assert_eq!(scene.facts(), before, "{link}");
+        fs::remove_file(at).unwrap();
+    }
+}
+
+/// What a process of the caller finds of a terminal that a shell of root's reads after it.
+const TERMINAL: &str = r#"
+import fcntl, os, sys, termios
+found = []
+for name in ("/dev/tty", "/proc/self/fd/2"):
+    try:
+        fd = os.open(name, os.O_RDWR)
+        found.append("opened " + name)
+    except OSError:
+        continue
+    try:
+        for letter in b"injected\n":
+            fcntl.ioctl(fd, termios.TIOCSTI, bytes([letter]))
+        found.append("injected through " + name)
+    except OSError:
+        pass
+with open(sys.argv[1], "w") as out:
+    out.write("; ".join(it for it in found if it != "opened /proc/self/fd/2"))
+"#;
+
+#[test]
+fn a_process_of_the_caller_has_no_terminal_that_root_reads_later() {
+    needs!(root());
+    needs!(tool("python3"));
+    let place = Sandbox::open();
+    place.write("terminal.py", TERMINAL);
+    let attack = |seen: &str| format!("python3 {} {}", place.file("terminal.py"), place.file(seen));
+    let (hook, traced) = (attack("hook"), attack("traced"));
+    let program = under_sudo(&place, &[]);
+    let mut shell = place.command(
+        "sh",
+        &[
+            "-c",
+            &format!(
+                "$whyfaster compare --runs=1 --why=no --show-output --prepare '{hook}' true; \
+         $whyfaster trace --untraced-runs=0 -- {traced}; \
+         $whyfaster prices getpid --quick; echo ended; read -r line; echo \"root read: $line\""
+            ),
+        ],
+    );
+    for (name, value) in program.get_envs() {
+        if let Some(value) = value {
+            shell.env(name, value)
+        } else {
+            shell.env_remove(name)
+        };
+    }
+    shell.env("whyfaster", program.get_program());
+    let (mut master, child) = terminal::start(shell);
+    let mut shown = String::new();
+    // The worker of prices, while the shell waits for it.
+    let mut worker = None;
+    eventually("the worker of prices", || {
+        let all = crate::support::processes();
+        worker = all.filter_map(tty_of_worker).next().or(worker);
+        worker.is_some()
+    });
+    terminal::show_until(&mut master, &mut shown, 0, "ended");
+    std::io::Write::write_all(&mut master, b"typed\n").unwrap();
+    let (_, rest) = terminal::end(master, child);
+    assert!(rest.contains("root read: typed"), "{shown}{rest}");
+    for seen in ["hook", "traced"] {
+        assert_eq!(place.read(seen), "", "{seen}");
+    }
+    assert_eq!(worker, Some(0), "the worker has a terminal");
+}
+
+/// The terminal of a process that is a worker of prices; 0 is none (proc_pid_stat(5)).
+fn tty_of_worker(pid: i32) -> Option<i64> {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let uid = fs::metadata(format!("/proc/{pid}")).ok()?.uid();
+    (words.starts_with(b"whyfaster-worker") && uid == 65_534)
+        .then(|| stat[stat.rfind(')')? + 2..].split(' ').nth(4)?.parse().ok())?
+}
+
+/// Where `sudo whyfaster` was typed into the caller's own terminal, a hook may ask there.
+#[test]
+fn a_hook_keeps_the_terminal_of_its_own_user() {
+    needs!(root());
+    let place = Sandbox::open();
+    let prepare = format!("echo asked >/dev/tty && touch {}", place.file("asked"));
+    let program = under_sudo(&place, &["compare", "--runs=1", "--why=no", "--prepare", &prepare, "true"]);
+    let (master, child) = terminal::start(program);
+    let (status, shown) = terminal::end(master, child);
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("asked") && place.path("asked").exists(), "{shown}");
+}
+
+#[test]
+fn a_hook_starts_with_the_standard_streams_alone() {
+    needs!(root());
+    let place = Sandbox::open();
+    let prepare = "ls /proc/self/fd >open";
+    place.finish(under_sudo(&place, &["compare", "--runs=1", "--why=no", "--prepare", prepare, "true"])).ok();
+    // `ls` itself opens the directory.
+    assert_eq!(place.lines("open"), ["0", "1", "2", "3"]);
+}
+
+/// A line of `/proc/PID/status`.
+fn status(pid: u32, name: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    line.trim_start_matches(':').trim().to_owned()
+}
+
+/// What a verb that only reads is left with while it waits for its input.
+fn waiting(mut command: Command, lines: &[&str]) -> Vec<String> {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = child.id();
+    // It reads its standard input, which is a pipe: pipe_read in fs/pipe.c, and read in the call.
+    eventually("the verb waits for its input", || {
+        let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+        call.starts_with(&format!("{} 0x0 ", libc::SYS_read))
+    });
+    let found = lines.iter().map(|line| status(pid, line)).collect();
+    drop(child.stdin.take());
+    let _ = child.wait();
+    found
+}
+
+#[test]
+fn a_verb_that_only_reads_is_the_caller_and_has_no_capability() {
+    needs!(root());
+    let place = Sandbox::open();
+    let found = waiting(under_sudo(&place, &["show", "-"]), &["Uid", "Gid", "CapPrm", "CapEff"]);
+    let four = [NOBODY; 4].join("\t");
+    assert_eq!(found, [four.as_str(), &four, "0000000000000000", "0000000000000000"]);
+    let program = program_for_all(&place);
+    needs!(capabilities("cap_bpf,cap_perfmon", &program));
+    let found = waiting(as_user(&place, USER, &program, &["show", "-"]), &["CapPrm", "CapEff"]);
+    assert_eq!(found, ["0000000000000000"; 2]);
+}
+
+#[test]
+fn variables_of_libbpf_reach_nobody() {
+    let place = Sandbox::new().with("LIBBPF_BPF_TOKEN_PATH", "/nowhere");
+    place.compare(&["--runs=1", "--no-check-output", "env >seen"]).ok();
+    assert!(!place.read("seen").contains("LIBBPF"), "{}", place.read("seen"));
+}
