@@ -100,12 +100,14 @@ install: build
 	install -D -m 755 $(WHYFASTER) $(BIN)/whyfaster
 
 # The full level of `trace` for ordinary users. The commands that whyfaster starts do not inherit the capabilities: they
-# are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)).
+# are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)). With GROUP=name only members of that
+# group may run it.
 install-caps: install
 	@bin="$(BIN)/whyfaster"; \
 	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
 	PATH=$$PATH:/usr/sbin:/sbin; \
 	command -v setcap >/dev/null || { echo 'setcap is missing: install libcap2-bin' >&2; exit 1; }; \
+	[ -z "$(GROUP)" ] || { $$sudo chgrp -- "$(GROUP)" "$$bin" && $$sudo chmod 0750 -- "$$bin"; } || exit 1; \
 	$$sudo "$$(command -v setcap)" cap_bpf,cap_perfmon+ep "$$bin"; \
 	echo "$$bin may observe everything now; undo it with: make uninstall-caps"
 

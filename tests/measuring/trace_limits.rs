@@ -91,7 +91,7 @@ fn who_has_only_the_program_is_told_what_works_here() {
     // What is advised is a command as it stands.
     let other = place.file("other");
     fs::copy(&program, &other).unwrap();
-    needs!(capabilities("cap_bpf", &other));
+    needs!(capabilities("cap_bpf+ep", &other));
     let ran = asks("PATH=$PATH:/usr/sbin;", &program, "");
     let (_, advised) = ran.err.split_once("once: sudo ").unwrap_or_else(|| panic!("{}", ran.err));
     let command = advised.lines().next().unwrap();

@@ -23,7 +23,7 @@ impl Capable {
         root()?;
         let place = Sandbox::open();
         let program = program_for_all(&place);
-        capabilities("cap_bpf,cap_perfmon", &program)?;
+        capabilities("cap_bpf,cap_perfmon+ep", &program)?;
         Ok(Self { place, program })
     }
 

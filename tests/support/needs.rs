@@ -19,10 +19,10 @@ pub(crate) fn mounts() -> Need {
     provided(command.status().is_ok_and(|status| status.success()), "the right to mount a file system")
 }
 
-/// Gives a program capabilities, for whoever runs it.
+/// Gives a program capabilities, for whoever runs it: in the words of setcap(8).
 pub(crate) fn capabilities(which: &str, program: &str) -> Need {
     tool("setcap")?;
-    let set = Command::new("setcap").args([&format!("{which}+ep"), program]).status();
+    let set = Command::new("setcap").args([which, program]).status();
     machine(set.is_ok_and(|status| status.success()), "file system that keeps capabilities of programs")
 }
 

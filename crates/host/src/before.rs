@@ -6,7 +6,7 @@ use std::ptr;
 use rustix::process::{Resource, getegid, geteuid, getgid, getrlimit, getuid};
 use whyfaster_words::exit::Failure;
 
-use super::privilege::Privilege;
+use super::privilege;
 use super::root::Root;
 
 /// What the deepest calls use stays far below this, also in a build without optimization (there 256 KiB are too few).
@@ -67,10 +67,11 @@ fn not_raised() -> Result<(), Failure> {
     ))
 }
 
+/// Of what this process may make effective, which the kernel tells without `/proc`. What it does not tell counts as more.
 fn more_than_observing() -> bool {
-    let root = Root::real();
-    let last = root.number("/proc/sys/kernel/cap_last_cap").unwrap_or(u64::MAX);
-    Privilege::read(&root).is_ok_and(|privilege| privilege.more_than_observing(last))
+    let last = Root::real().number("/proc/sys/kernel/cap_last_cap").unwrap_or(u64::MAX);
+    let sets = rustix::thread::capabilities(None);
+    sets.map_or(true, |sets| privilege::more_than_observing(sets.permitted.bits(), last))
 }
 
 /// Whether the exec of this program raised rights: getauxval(3), `AT_SECURE`.

@@ -39,13 +39,6 @@ impl Privilege {
         self.first_namespace && self.effective & (1 << capability) != 0
     }
 
-    /// Whether there is any capability beside those that observing needs. Before Linux 5.8, whose last capability is a lower one,
-    /// that was `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
-    pub(super) fn more_than_observing(self, last_capability: u64) -> bool {
-        let needed = if last_capability >= u64::from(BPF) { 1 << PERFMON | 1 << BPF } else { 1 << SYS_ADMIN };
-        self.effective & !needed != 0
-    }
-
     /// Whether the kernel lets this process create more processes than `RLIMIT_NPROC` says (`copy_process` in kernel/fork.c;
     /// the user 0 of the first namespace is exempt whatever its capabilities).
     pub(super) fn ignores_process_limit(self, uid: u32) -> bool {
@@ -78,6 +71,13 @@ impl Privilege {
     }
 }
 
+/// Whether a set has any capability beside those that observing needs. Before Linux 5.8, whose last capability is a lower one,
+/// that was `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
+pub(super) fn more_than_observing(set: u64, last_capability: u64) -> bool {
+    let needed = if last_capability >= u64::from(BPF) { 1 << PERFMON | 1 << BPF } else { 1 << SYS_ADMIN };
+    set & !needed != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +106,8 @@ mod tests {
             (&[SYS_ADMIN], 37, false),
             (&[SYS_ADMIN, SYS_RESOURCE], 37, true),
         ] {
-            assert_eq!(with(capabilities).more_than_observing(last), more, "{capabilities:?} {last}");
+            let set = with(capabilities).effective;
+            assert_eq!(more_than_observing(set, last), more, "{capabilities:?} {last}");
         }
     }
 
