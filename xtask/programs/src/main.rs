@@ -15,6 +15,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use libbpf_cargo::SkeletonBuilder;
+use sha2::{Digest, Sha256};
 
 /// Compile the BPF programs, or check that the committed ones are current.
 #[derive(Debug, Parser)]
@@ -36,7 +37,7 @@ const SOURCE: &str = "bpf/whyfaster.bpf.c";
 const OUTPUT: &str = "prebuilt";
 /// What the compiler is told to write. The maps of global variables are named after it.
 const OBJECT: &str = "whyfaster.o";
-/// Which sources and which compiler.
+/// Which sources and which compiler, and the digest of each other file.
 const MADE_FROM: &str = "made-from";
 
 /// As Rust and as libbpf's headers name the architectures: the layout of registers differs.
@@ -81,11 +82,15 @@ fn check() -> Result<ExitCode> {
     if !made_from.lines().any(|line| line == format!("sources {sources}")) {
         return Ok(stale(&["the sources in crates/trace/bpf"]));
     }
-    // Another compiler's bytes differ, so there is nothing to compare them with.
+    let altered = altered(Path::new(OUTPUT), &made_from);
+    if !altered.is_empty() {
+        return Ok(stale(&altered.iter().map(String::as_str).collect::<Vec<_>>()));
+    }
+    // Another compiler's bytes differ, so there is nothing else to compare them with.
     let clang = Clang::find()?;
     if !made_from.lines().any(|line| line == format!("clang {}", clang.version)) {
         println!(
-            "the BPF programs are of the current sources; not compared byte by byte: clang here is {}, {made_from}",
+            "the BPF programs are as {OUTPUT}/{MADE_FROM} has them, of the current sources; not compiled again: clang here is {}",
             clang.version
         );
         return Ok(ExitCode::SUCCESS);
@@ -102,6 +107,30 @@ fn check() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The files of that directory that are not the ones whose digests were noted.
+fn altered(directory: &Path, made_from: &str) -> Vec<String> {
+    let is_noted = |name: &String| {
+        let noted = fs::read(directory.join(name)).map(|contents| digest(name, &contents));
+        noted.is_ok_and(|noted| made_from.lines().any(|line| line == noted))
+    };
+    let names = ARCHITECTURES.iter().flat_map(|(name, _)| [object_of(name), rust_of(name)]);
+    names.filter(|name| !is_noted(name)).collect()
+}
+
+/// The line of a file.
+fn digest(name: &str, contents: &[u8]) -> String {
+    let digest: String = Sha256::digest(contents).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256 {digest} {name}")
+}
+
+fn object_of(architecture: &str) -> String {
+    format!("{architecture}.bpf.o")
+}
+
+fn rust_of(architecture: &str) -> String {
+    format!("{architecture}.rs")
+}
+
 fn stale(what: &[&str]) -> ExitCode {
     eprintln!(
         "crates/trace/prebuilt is not current: {} changed\nRun 'make programs' and commit what it writes.",
@@ -115,12 +144,15 @@ fn build(clang: &Clang) -> Result<Files> {
     let mut files = Files::new();
     for (name, define) in ARCHITECTURES {
         let (object, skeleton) = compile(clang, define).with_context(|| format!("for {name}"))?;
-        files.insert(format!("{name}.bpf.o"), object);
-        files.insert(format!("{name}.rs"), skeleton.replace(OBJECT, &format!("{name}.bpf.o")).into_bytes());
+        files.insert(object_of(name), object);
+        files.insert(rust_of(name), skeleton.replace(OBJECT, &object_of(name)).into_bytes());
     }
-    let made_from =
-        format!("sources {}\nclang {}\n", fingerprint::fingerprint(Path::new("bpf"))?, clang.version);
-    files.insert(MADE_FROM.to_owned(), made_from.into_bytes());
+    let mut lines = vec![
+        format!("sources {}", fingerprint::fingerprint(Path::new("bpf"))?),
+        format!("clang {}", clang.version),
+    ];
+    lines.extend(files.iter().map(|(name, contents)| digest(name, contents)));
+    files.insert(MADE_FROM.to_owned(), (lines.join("\n") + "\n").into_bytes());
     Ok(files)
 }
 
@@ -183,5 +215,29 @@ impl Clang {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let version = said.split_whitespace().skip_while(|word| *word != "version").nth(1)?;
         Some(Self { name: name.to_owned(), version: version.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_altered_file_is_found_without_the_compiler() {
+        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/trace").join(OUTPUT);
+        let made_from = fs::read_to_string(committed.join(MADE_FROM)).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        for (name, _) in ARCHITECTURES {
+            for file in [object_of(name), rust_of(name)] {
+                fs::copy(committed.join(&file), copy.path().join(file)).unwrap();
+            }
+        }
+        assert_eq!(altered(copy.path(), &made_from), [""; 0]);
+        let object = object_of(ARCHITECTURES[0].0);
+        let mut bytes = fs::read(copy.path().join(&object)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(copy.path().join(&object), bytes).unwrap();
+        fs::remove_file(copy.path().join(rust_of(ARCHITECTURES[1].0))).unwrap();
+        assert_eq!(altered(copy.path(), &made_from), [object, rust_of(ARCHITECTURES[1].0)]);
     }
 }
