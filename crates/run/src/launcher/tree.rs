@@ -29,6 +29,13 @@ struct Entry {
     zombie: bool,
 }
 
+impl Entry {
+    /// Whether it is the same process, below the same parent.
+    fn of(&self, before: &Self) -> bool {
+        (self.start, self.parent) == (before.start, before.parent)
+    }
+}
+
 /// Who has this process id now.
 pub(crate) fn identity(pid: i32) -> Option<Identity> {
     Some((pid, stat(pid)?.start))
@@ -93,20 +100,35 @@ fn stat(pid: i32) -> Option<Entry> {
 /// The living processes below these roots (the roots themselves left out), and what belongs to them by `also`, without
 /// those that are spared and what is below them.
 fn below(roots: &[i32], spared: &[Identity], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
-    let all = processes();
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for (&pid, entry) in &all {
-        children.entry(entry.parent).or_default().push(pid);
+    among(&processes(), stat, roots, spared, also)
+}
+
+/// The same among processes that were read one after the other. Meanwhile a parent may have ended, and a stranger's number may be one of
+/// ours: what `now` no longer finds below the same parent is left to the next look.
+fn among(
+    all: &HashMap<i32, Entry>,
+    now: impl Fn(i32) -> Option<Entry>,
+    roots: &[i32],
+    spared: &[Identity],
+    also: impl Fn(i32, &Entry) -> bool,
+) -> Vec<Identity> {
+    let mut children: HashMap<i32, Vec<(i32, &Entry)>> = HashMap::new();
+    for (&pid, entry) in all {
+        // A process is older than whatever is below it.
+        if all.get(&entry.parent).is_some_and(|parent| parent.start <= entry.start) {
+            children.entry(entry.parent).or_default().push((pid, entry));
+        }
     }
     let mut found: HashSet<i32> =
         all.iter().filter(|(pid, entry)| also(**pid, entry)).map(|(pid, _)| *pid).collect();
     let mut open: Vec<i32> = roots.iter().copied().chain(found.iter().copied()).collect();
     while let Some(pid) = open.pop() {
-        for &child in children.get(&pid).into_iter().flatten() {
-            let spare = all.get(&child).is_some_and(|entry| spared.contains(&(child, entry.start)));
-            if !spare && found.insert(child) {
-                open.push(child);
-            }
+        let mut below = children.remove(&pid).unwrap_or_default();
+        below.retain(|(child, entry)| !spared.contains(&(*child, entry.start)));
+        below.retain(|(child, entry)| now(*child).is_some_and(|it| it.of(entry)));
+        // The parent last: what had this parent was seen while it was the same one.
+        if !below.is_empty() && now(pid).map(|it| it.start) == all.get(&pid).map(|it| it.start) {
+            open.extend(below.iter().map(|(child, _)| *child).filter(|child| found.insert(*child)));
         }
     }
     found
@@ -212,6 +234,10 @@ fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
         let found = find();
         let new: Vec<Identity> = found.iter().copied().filter(|process| !stopped.contains(process)).collect();
         if new.is_empty() {
+            // Who will not be killed goes on.
+            for other in stopped.difference(&found.iter().copied().collect()) {
+                let _ = signal(*other, Signal::CONT);
+            }
             return found;
         }
         for process in new {
@@ -274,4 +300,68 @@ fn resident(pid: i32) -> Option<(u64, u64)> {
         line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
     };
     Some((field("RssAnon:")? + field("RssShmem:")?, field("RssFile:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(parent: i32, start: u64) -> Entry {
+        Entry { parent, group: 0, session: 0, start, zombie: false }
+    }
+
+    fn found(all: &HashMap<i32, Entry>, now: &HashMap<i32, Entry>) -> Vec<i32> {
+        let found = among(all, |pid| now.get(&pid).copied(), &[2], &[(6, 30)], |_, _| false);
+        let mut found: Vec<i32> = found.into_iter().map(|(pid, _)| pid).collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn a_strangers_process_is_not_below_who_has_its_parents_number_now() {
+        let all = HashMap::from([
+            (2, entry(1, 10)),
+            (3, entry(2, 20)),
+            (4, entry(3, 20)),
+            // Its parent had that number before.
+            (5, entry(3, 15)),
+            (6, entry(2, 30)),
+            (7, entry(6, 40)),
+        ]);
+        assert_eq!(found(&all, &all), [3, 4]);
+        let with = |pid, entry| {
+            let mut now = all.clone();
+            now.insert(pid, entry);
+            now
+        };
+        // It has another parent, or another process has its number, or its parent's.
+        assert_eq!(found(&all, &with(4, entry(1, 20))), [3]);
+        assert_eq!(found(&all, &with(4, entry(3, 50))), [3]);
+        assert_eq!(found(&all, &with(3, entry(2, 50))), [0; 0]);
+        let mut now = all.clone();
+        now.remove(&3);
+        assert_eq!(found(&all, &now), [0; 0]);
+    }
+
+    #[test]
+    fn who_left_the_tree_after_it_was_stopped_goes_on() {
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = identity(sleeper.id().cast_signed()).unwrap();
+        let is_stopped = || read(process.0, "stat").unwrap().contains(") T ");
+        let mut looks = 0;
+        let found = freeze(&mut || {
+            looks += 1;
+            if looks == 1 {
+                return vec![process];
+            }
+            while !is_stopped() {
+                std::thread::yield_now();
+            }
+            Vec::new()
+        });
+        let stopped = is_stopped();
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert_eq!((found, looks, stopped), (Vec::new(), 2, false));
+    }
 }
