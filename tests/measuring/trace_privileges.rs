@@ -6,7 +6,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::needs::{Need, capabilities, machine, needs, root};
+use crate::support::needs::{Need, capabilities, machine, mounts, needs, root};
 use crate::support::trace::{compile, rows};
 use crate::support::user::{program_for_all, without_privileges};
 use crate::support::{Ran, Sandbox, eventually};
@@ -76,6 +76,31 @@ int main(void) {
     close(open("/shown/path", O_RDONLY));
     prctl(PR_SET_DUMPABLE, 0);
     for (int i = 0; i < 5; i++) close(open("/secret/path", O_RDONLY));
+    return 0;
+}
+"#;
+
+/// A `true` that somebody else's debugger has changed: it leaves a child, which becomes root after the calibration.
+const CHANGED_TRUE: &str = r#"
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int size(const char *file) {
+    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    write(fd, "x", 1);
+    int bytes = lseek(fd, 0, SEEK_END);
+    close(fd);
+    return bytes;
+}
+int main(void) {
+    /* Only those of the first turn without the programs and of the first one with them. */
+    if (size("made") > 40) return 0;
+    if (fork()) return 0;
+    for (int i = 0; i < 3; i++) close(i);
+    while (access("begun", F_OK)) usleep(1000);
+    if (!fork()) { execl("./becomes-root", "becomes-root", NULL); _exit(1); }
+    wait(NULL);
+    size("done");
     return 0;
 }
 "#;
@@ -191,4 +216,34 @@ fn who_lets_nobody_look_into_its_memory_leaves_the_tree() {
     ran.expect(0, &["/shown/path"]);
     tells_nothing(&capable.place, &ran, &[]);
     assert_eq!(ran.json()["skipped"], row("closes", "not_dumpable"));
+}
+
+#[test]
+fn what_a_calibrating_process_leaves_behind_is_not_shown() {
+    needs!(mounts());
+    let capable = needs!(Capable::new());
+    needs!(capable.setuid_root());
+    let place = &capable.place;
+    let changed = compile(place, "changed", CHANGED_TRUE);
+    let trace = [
+        &capable.program,
+        "trace",
+        "--untraced-runs=0",
+        "--calls",
+        "--json",
+        "--perfetto=perfetto",
+        "--keep-schedule",
+        "--record=r.json",
+        "touch begun; while [ $(wc -c <done || echo 0) -lt 40 ]; do sleep 0.01; done 2>/dev/null",
+    ];
+    // Whoever may trace its caller's processes puts such code into `true`; here the file is another one.
+    let line = r#"mount --bind "$0" "$(realpath /bin/true)" && exec setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@""#;
+    let words = [&["-m", "sh", "-c", line, &changed], &trace[..]].concat();
+    let ran = place.finish(place.command("unshare", &words)).ok();
+    assert_eq!(place.read("done").len(), 40);
+    tells_nothing(place, &ran, &["perfetto", "r.json"]);
+    assert!(!ran.err.contains("becomes-root"), "{}", ran.err);
+    let trace = ran.json();
+    assert!(rows(&trace, "skipped").is_empty(), "{}", trace["skipped"]);
+    assert!(rows(&trace, "checks").iter().all(|check| check["holds"] == true), "{:#}", trace["checks"]);
 }

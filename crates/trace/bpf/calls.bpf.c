@@ -75,7 +75,7 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->base.run = run_so_far(task, t, now);
     t->based = 1;
     t->announced = 1;
-    t->vetted = VETTED_UNTIL_EXEC;
+    t->own_code = 1;
     t->place = PLACE_RUNNING;
     t->healed = 0;
     t->run_in = t->base.run;

@@ -10,8 +10,11 @@ __attribute__((noinline)) int vet(void)
     struct task_state *t = active(task);
     if (!t)
         return 0;
-    u32 why = not_ours(task);
+    /* Own code is the caller's to observe with the credentials that it began with. */
+    bool begins = t->own_code && !t->vetted;
+    u32 why = begins ? OURS : not_ours(task);
     if (!why) {
+        t->own_code = begins;
         t->vetted = (u64)task->real_cred;
         return 1;
     }

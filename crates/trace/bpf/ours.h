@@ -53,12 +53,13 @@ static __always_inline u32 not_ours(struct task_struct *task)
     return is_dumpable(task) ? OURS : NOT_DUMPABLE;
 }
 
-/* Whether a followed task is as it was when it was checked: credentials never change in place. */
+/* Whether a followed task is as it was when it was checked: credentials never change in place. An exec exchanges them a while before it
+ * is seen, so what it brings is checked even where own code began it. */
 static __always_inline bool still_ours(struct task_struct *task, struct task_state *t)
 {
-    if (!settings.restricted || t->vetted == VETTED_UNTIL_EXEC || t->vetted == VETTED_ALWAYS)
+    if (!settings.restricted)
         return true;
-    return t->vetted == (u64)task->real_cred && is_dumpable(task);
+    return t->vetted == (u64)task->real_cred && (t->own_code || is_dumpable(task));
 }
 
 static __always_inline void send_skipped(struct task_struct *task, struct task_state *t, u32 number, u64 now, u32 why,

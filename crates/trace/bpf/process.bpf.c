@@ -56,7 +56,9 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->based = 1;
     c->announced = 1;
     /* It begins with a copy of them. */
-    c->vetted = p->vetted == (u64)parent->real_cred ? (u64)child->real_cred : p->vetted;
+    bool vetted = p->vetted == (u64)parent->real_cred;
+    c->vetted = vetted ? (u64)child->real_cred : 0;
+    c->own_code = vetted && p->own_code;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
     c->since = now;
     c->mask = mask_of(child);
@@ -90,8 +92,8 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
             cpu->next = task->pid;
     }
     /* Its memory is another one, and its credentials may be: those of the file's owner, with a setuid bit. */
-    if (t->vetted != VETTED_ALWAYS)
-        t->vetted = 0;
+    t->vetted = 0;
+    t->own_code = 0;
     if (!ours(task, t))
         return 0;
     if (settings.call_times && t->place != PLACE_RUNNING)

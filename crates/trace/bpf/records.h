@@ -301,9 +301,6 @@ enum mode {
 
 enum place { PLACE_UNKNOWN, PLACE_RUNNING, PLACE_RUNNABLE, PLACE_BLOCKED };
 
-#define VETTED_UNTIL_EXEC 1 /* our own copy, at its gate */
-#define VETTED_ALWAYS 2     /* what we calibrate with */
-
 /* What every call and every switch touches comes first, so that it lies in few cache lines. */
 struct task_state {
     u32 mode;
@@ -314,6 +311,7 @@ struct task_state {
     u8 based;    /* `base` is set */
     u8 starting; /* its program has done nothing of its own yet */
     u8 shares;   /* its descriptors are another task's too, or may be */
+    u8 own_code; /* it runs code of whyfaster, which has its capabilities and is not dumpable: up to an exec */
     u32 announced; /* its beginning was told, or is about to be */
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
@@ -348,7 +346,7 @@ struct task_state {
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;
-    u64 vetted;    /* with which credentials the caller may observe it; or one of these */
+    u64 vetted;    /* with which credentials the caller may observe it; 0: not known yet */
     char home[HOME_BYTES]; /* its program's path */
     struct totals base; /* what the kernel had counted when it came into the tree */
 };

@@ -798,6 +798,7 @@ mod imp {
             pub based: u8,
             pub starting: u8,
             pub shares: u8,
+            pub own_code: u8,
             pub announced: u32,
             pub task: u32,
             pub group: u32,
@@ -848,6 +849,7 @@ mod imp {
                     based: u8::default(),
                     starting: u8::default(),
                     shares: u8::default(),
+                    own_code: u8::default(),
                     announced: u32::default(),
                     task: u32::default(),
                     group: u32::default(),
@@ -2383,5 +2385,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 295432] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 295968] = *include_bytes!("aarch64.bpf.o");
 }

@@ -798,6 +798,7 @@ mod imp {
             pub based: u8,
             pub starting: u8,
             pub shares: u8,
+            pub own_code: u8,
             pub announced: u32,
             pub task: u32,
             pub group: u32,
@@ -848,6 +849,7 @@ mod imp {
                     based: u8::default(),
                     starting: u8::default(),
                     shares: u8::default(),
+                    own_code: u8::default(),
                     announced: u32::default(),
                     task: u32::default(),
                     group: u32::default(),
@@ -2390,5 +2392,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 296408] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 296920] = *include_bytes!("x86_64.bpf.o");
 }

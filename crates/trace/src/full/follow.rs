@@ -13,9 +13,6 @@ use super::load::Loaded;
 use super::programs::types::{self, task_state};
 use super::programs::{Plain, read_iterator};
 
-/// Of a task that is not checked. As in the header.
-const VETTED_ALWAYS: u8 = 2;
-
 fn cannot(pid: i32, why: impl ToString) -> TraceError {
     TraceError::Follow { pid, why: why.to_string() }
 }
@@ -55,8 +52,7 @@ pub(crate) fn held(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
 
 /// A process that makes what is calibrated. It is not one of the tree: neither told nor counted as alive.
 pub(crate) fn calibrating(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
-    let ours = u64::from(VETTED_ALWAYS);
-    set(loaded, pid, &task_state { announced: 1, vetted: ours, ..state(types::mode::MODE_ACTIVE) })
+    set(loaded, pid, &task_state { announced: 1, own_code: 1, ..state(types::mode::MODE_ACTIVE) })
 }
 
 /// All threads of a process of whyfaster itself; those that it makes inherit the label.

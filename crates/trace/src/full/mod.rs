@@ -145,6 +145,8 @@ impl Full {
         self.own.switch_ns = measured.switch_ns;
         self.own.process_ns = measured.process_ns;
         self.own.failed_exec_ns = measured.failed_exec_ns;
+        // Its processes have ended, unless somebody else made them live on.
+        self.leave_all()?;
         self.consume()?;
         self.decoder.borrow_mut().switches = 0;
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
@@ -300,7 +302,14 @@ impl Full {
     /// Names of tasks outside of the tree are not told again then, except the ones that change.
     pub fn finish_run(&mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.own.tool_ns = self.cpu_before.take().map_or(0, |before| own_cpu_ns().saturating_sub(before));
-        // Who makes new tasks meanwhile is seen in the next look; each task is told once.
+        let told = self.leave_all()?;
+        let counts = self.counted(&told, sink);
+        self.forget()?;
+        counts
+    }
+
+    /// Follows nobody any more, and tells who was alive. Who makes new tasks meanwhile is seen in the next look; each task is told once.
+    fn leave_all(&self) -> Result<Vec<u8>, TraceError> {
         let mut told = Vec::new();
         for _ in 0..LOOKS {
             let more = programs::read_iterator(&self.loaded.skel.progs.who_is_alive)?;
@@ -309,9 +318,7 @@ impl Full {
             }
             told.extend(more);
         }
-        let counts = self.counted(&told, sink);
-        self.forget()?;
-        counts
+        Ok(told)
     }
 
     /// The rest of the records, `told` among them, and what was counted.
