@@ -45,13 +45,14 @@ pub(crate) fn load(wanted: &Wanted, caller: &Caller) -> Result<Loaded, Unsupport
     // The skeleton borrows the place of its object for as long as it lives. The place is a pointer's width; the object
     // itself is closed with the skeleton.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
-    let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refusal::of("open", &e))?;
+    let mut open =
+        WhyfasterSkelBuilder::default().open(place).map_err(|e| refusal::of("open", &e, caller))?;
     settle(&mut open, wanted, caller);
-    resize(&mut open, wanted).map_err(|e| refusal::of("set up", &e))?;
+    resize(&mut open, wanted).map_err(|e| refusal::of("set up", &e, caller))?;
     let types = offered::types();
     choose(&mut open, types.as_ref(), wanted);
     let left_out = offered::left_out(types.as_ref(), wanted);
-    let skel = open.load().map_err(|e| refusal::of("load", &e))?;
+    let skel = open.load().map_err(|e| refusal::of("load", &e, caller))?;
     Ok(Loaded { skel, links: Vec::new(), left_out })
 }
 

@@ -6,6 +6,7 @@ use libbpf_rs::PrintLevel;
 
 use super::error::refused;
 use crate::boot;
+use crate::caller::Caller;
 use crate::obstacles::Unsupported;
 
 /// What libbpf said.
@@ -28,15 +29,33 @@ pub(super) fn remember(_: PrintLevel, text: String) {
     }
 }
 
-/// This step failed. What was said goes to a file; the sentence says which, and the verifier's reason.
-pub(super) fn of(step: &str, e: &libbpf_rs::Error) -> Unsupported {
+/// This step failed. What was said goes to a file; the sentence names it, and the verifier's reason.
+pub(super) fn of(step: &str, e: &libbpf_rs::Error, caller: &Caller) -> Unsupported {
     let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
+    let said = if caller.restricted { without_addresses(&said) } else { said };
     let reason = reason(&said).unwrap_or_else(|| e.to_string());
     let log = match boot::write("verifier.log", said.as_bytes()) {
         Ok(path) => format!("the whole log is in '{}'", path.display()),
         Err(error) => format!("the whole log could not be written: {error}"),
     };
     refused("BPF programs", &format!("the kernel refused to {step} them: {reason}; {log}"))
+}
+
+/// A text without addresses of the kernel. The verifier shows those of maps to whoever has CAP_PERFMON (`print_bpf_insn`, kernel/bpf/disasm.c).
+/// All of them begin with such digits: the upper half of the address space, of 48 to 57 bits.
+fn without_addresses(text: &str) -> String {
+    let digit = |c: char| c.is_ascii_hexdigit();
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(digit) {
+        let (before, from) = rest.split_at(at);
+        let (number, behind) = from.split_at(from.find(|c| !digit(c)).unwrap_or(from.len()));
+        let is_address = number.len() == 16 && number.to_ascii_lowercase().starts_with('f');
+        shown.push_str(before);
+        shown.push_str(if is_address { "\u{2026}" } else { number });
+        rest = behind;
+    }
+    shown + rest
 }
 
 /// Which program, and the verifier's last word on it; else what was said first.
@@ -84,15 +103,35 @@ mod tests {
 
     #[test]
     fn the_sentence_names_the_file_that_holds_the_whole_log() {
-        remember(PrintLevel::Warn, "libbpf: prog 'a': BPF program load failed: -EACCES".to_owned());
-        remember(PrintLevel::Warn, "libbpf: failed to load object".to_owned());
-        let refused = of("load", &libbpf_rs::Error::from_raw_os_error(13)).to_string();
-        let (_, path) = refused.split_once("the whole log is in '").expect(&refused);
-        let (path, _) = path.split_once('\'').expect(path);
-        assert!(
-            std::fs::read_to_string(path).unwrap().ends_with("libbpf: failed to load object\n"),
-            "{path}"
+        const LOG: &str = "libbpf: prog 'a': BPF program load failed: -EACCES\n\
+                           libbpf: prog 'a': -- BEGIN PROG LOAD LOG --\n\
+                           9: (18) r1 = 0xffff888104a5d000       ; R1_w=map_ptr(ks=4,vs=8)\n\
+                           R2 invalid mem access 0xFFF8000123456789\n\
+                           processed 346 insns (limit 1000000)\n\
+                           -- END PROG LOAD LOG --\n\
+                           libbpf: failed to load object\n";
+        let error = libbpf_rs::Error::from_raw_os_error(13);
+        let caller = Caller { restricted: true, ..Caller::here() };
+        remember(PrintLevel::Warn, LOG.to_owned());
+        let refused = of("load", &error, &caller).to_string();
+        assert!(refused.contains("R2 invalid mem access 0x\u{2026};"), "{refused}");
+        assert_eq!(
+            log_of(&refused),
+            LOG.replace("ffff888104a5d000", "\u{2026}").replace("FFF8000123456789", "\u{2026}")
         );
+        // Whoever may look into the kernel sees where its maps are.
+        remember(PrintLevel::Warn, LOG.to_owned());
+        let refused = of("load", &error, &Caller { restricted: false, ..caller }).to_string();
+        assert_eq!(log_of(&refused), LOG);
+    }
+
+    /// The log that a sentence names, which is then gone.
+    #[track_caller]
+    fn log_of(refused: &str) -> String {
+        let (_, path) = refused.split_once("the whole log is in '").expect(refused);
+        let (path, _) = path.split_once('\'').expect(path);
+        let log = std::fs::read_to_string(path).unwrap();
         std::fs::remove_file(path).unwrap();
+        log
     }
 }
