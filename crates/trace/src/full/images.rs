@@ -85,9 +85,13 @@ impl Images {
 
     /// A child begins with what its parent has mapped.
     pub(crate) fn forked(&mut self, parent: Pid, child: Pid, at: u64) {
-        let Some(image) = self.processes.get(&parent).and_then(|images| images.last()) else { return };
-        let image = Image { since: at, mappings: image.mappings.clone() };
-        self.processes.insert(child, vec![image]);
+        let image = self.processes.get(&parent).and_then(|images| images.last());
+        let image = image.map(|image| Image { since: at, mappings: image.mappings.clone() });
+        // Another process may have had its number, and that may have been another user's.
+        match image {
+            Some(image) => self.processes.insert(child, vec![image]),
+            None => self.processes.remove(&child),
+        };
     }
 
     /// A process has ended; its last stacks may still be waiting to be read.
@@ -122,7 +126,8 @@ impl Images {
             self.read(process);
         }
         let images = self.processes.get(&process)?;
-        let image = images.iter().rev().find(|image| image.since <= at).or(images.first())?;
+        // What is older than all of them had the memory of another program, or was another process of that number.
+        let image = images.iter().rev().find(|image| image.since <= at)?;
         let mapping = image.mappings.iter().rev().find(|m| (m.start..m.end).contains(&address))?;
         Some((Rc::clone(&mapping.file), address - mapping.start + mapping.offset))
     }
@@ -239,6 +244,23 @@ mod tests {
         images.forget_ended();
         assert_eq!(found(&mut images, 25, 0x1010), None);
         assert!(images.find(8, 31, 0x1010).is_some());
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_not_named_by_the_next_one_of_its_number() {
+        let mut images = Images::default();
+        for (process, path) in [(7, "/own"), (9, "/of/another/user")] {
+            images.exec(process, 10);
+            images.mapped(process, (0x1000, 0x2000), 0, (path.into(), NONE));
+        }
+        assert_eq!(found(&mut images, 15, 0x1010), Some(("/own".to_owned(), 0x10)));
+        images.ended(7);
+        images.forked(9, 7, 20);
+        assert_eq!(found(&mut images, 15, 0x1010), None);
+        assert_eq!(found(&mut images, 25, 0x1010), Some(("/of/another/user".to_owned(), 0x10)));
+        // The other way round, where nothing is known of who made it.
+        images.forked(Pid::MAX, 9, 30);
+        assert_eq!(images.find(9, 35, 0x1010), None);
     }
 
     #[test]
