@@ -31,6 +31,7 @@ mod show_and_exports;
 mod statistics_real_clock;
 mod study;
 mod study_placement;
+mod trace_changed_files;
 mod trace_counts;
 mod trace_keys;
 mod trace_limits;

@@ -208,6 +208,8 @@ struct stack_record {
     u32 group;    /* whose calls it counts with; 0: not known yet */
     u16 in_call;  /* within a system call, or on its way out */
     u16 starting; /* whether its program may be starting up still */
+    u32 user;     /* whose files it makes */
+    u32 unused;
     u64 run;      /* CPU time since its exec, while it may be starting up */
     u64 memory;   /* bytes of it; 0: none, and nothing in the registers of user code below */
     u64 at;

@@ -67,6 +67,10 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     s->stack.user_frames = user / 8;
     s->stack.memory = memory;
     s->stack.group = t->group;
+    struct number_of_user maker = {};
+    bpf_core_read(&maker, sizeof(maker), &task->real_cred->euid);
+    s->stack.user = maker.value;
+    s->stack.unused = 0;
     s->stack.in_call = t->in_call || t->exiting || (task->flags & PF_EXITING);
     s->stack.starting = t->starting;
     s->stack.run = t->starting ? run_so_far(task, t, now) - t->exec_run : 0;

@@ -1374,6 +1374,8 @@ mod imp {
             pub group: u32,
             pub in_call: u16,
             pub starting: u16,
+            pub user: u32,
+            pub unused: u32,
             pub run: u64,
             pub memory: u64,
             pub at: u64,
@@ -2385,5 +2387,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 295968] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 296976] = *include_bytes!("aarch64.bpf.o");
 }

@@ -1374,6 +1374,8 @@ mod imp {
             pub group: u32,
             pub in_call: u16,
             pub starting: u16,
+            pub user: u32,
+            pub unused: u32,
             pub run: u64,
             pub memory: u64,
             pub at: u64,
@@ -2392,5 +2394,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 296920] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 297952] = *include_bytes!("x86_64.bpf.o");
 }

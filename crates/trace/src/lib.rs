@@ -5,6 +5,7 @@ mod boot;
 mod caller;
 mod clock;
 pub mod counters;
+pub mod foreign;
 mod full;
 mod obstacles;
 mod remedy;

@@ -1,9 +1,11 @@
 //! Whether a program is started by the dynamic loader: so it can be loaded without being begun.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+
+use whyfaster_trace::foreign;
 
 /// Program header that names the loader (elf(5)).
 const PT_INTERP: u32 = 3;
@@ -12,13 +14,13 @@ const SET_ID: u32 = 0o6000;
 
 /// Whether the file is a program that names a dynamic loader and changes no user or group. Anything that cannot be read is not.
 pub(super) fn is_dynamic(file: &Path) -> bool {
-    let plain = fs::metadata(file).is_ok_and(|facts| facts.is_file() && facts.mode() & SET_ID == 0);
-    plain && names_loader(file).unwrap_or(false)
+    let Ok(file) = foreign::open(file) else { return false };
+    let plain = file.metadata().is_ok_and(|facts| facts.mode() & SET_ID == 0);
+    plain && names_loader(&file).unwrap_or(false)
 }
 
 /// Looks through the program headers of a 64-bit file of this byte order; others are not told.
-fn names_loader(file: &Path) -> std::io::Result<bool> {
-    let mut file = File::open(file)?;
+fn names_loader(mut file: &File) -> std::io::Result<bool> {
     let mut head = [0; 64];
     file.read_exact(&mut head)?;
     let order = if cfg!(target_endian = "little") { 1 } else { 2 };

@@ -1,6 +1,5 @@
 //! Runs of an experiment: an alternative with one thing changed, timed as any other.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use whyfaster_core::plan::{Alternative, Placement};
 use whyfaster_core::run::{Run, RunKind};
 use whyfaster_core::sample::Arm;
 use whyfaster_core::why::{Before, Variation};
+use whyfaster_trace::foreign;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::super::client::NoOutcome;
@@ -70,7 +70,7 @@ fn changed(mut request: Request, variation: &Variation) -> Request {
 /// Writes a file out and drops it from the page cache: only clean pages go (posix_fadvise(2), POSIX_FADV_DONTNEED).
 fn dropped(path: &Path) -> Result<(), Failure> {
     let drop = || -> io::Result<()> {
-        let file = File::open(path)?;
+        let file = foreign::open(path)?;
         file.sync_data()?;
         Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
     };

@@ -9,15 +9,29 @@ use std::rc::Rc;
 
 use whyfaster_core::trace::event::Pid;
 
+use crate::foreign;
+
 /// A file that code comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodeFile {
     /// As the process calls it.
     pub(crate) path: PathBuf,
-    /// Where it can be read; `None`: nowhere, or that is not known. By its path there may be another one here: in a container, or made since.
+    /// Where it may be; `None`: nowhere, or that is not known. In a container its path is another file's here.
     pub(crate) here: Option<PathBuf>,
     /// Which of the files that have been there: a program that was built anew has other functions.
     pub(crate) identity: Identity,
+}
+
+impl CodeFile {
+    /// Opens what the process has mapped, and no other file that has been put in its place.
+    pub(crate) fn open(&self) -> Option<fs::File> {
+        let file = foreign::open(self.here.as_deref()?).ok()?;
+        let facts = file.metadata().ok()?;
+        let ((major, minor), inode) = self.identity;
+        let same_inode = facts.ino() == inode;
+        let is_it = same_inode && facts.dev() == libc::makedev(major, minor);
+        (is_it || told_otherwise(&file, same_inode)).then_some(file)
+    }
 }
 
 /// Which file a mapping is of: device (major and minor number) and inode, as the kernel keeps them.
@@ -185,8 +199,8 @@ impl Images {
                 let mounts = PathBuf::from(format!("/proc/{process}/ns/mnt"));
                 Some(self.root(&root, &mounts)?.join(below))
             }
-            // It is gone. Where stat(2) tells other numbers than a mapping has, nothing speaks against our file.
-            Err(_) => ours.filter(|it| told_otherwise(path, it.ino() == inode)).map(|_| path.to_owned()),
+            // It is gone.
+            Err(_) => ours.map(|_| path.to_owned()),
         }
     }
 
@@ -202,12 +216,12 @@ impl Images {
     }
 }
 
-/// Whether the file system of a path tells other numbers of its files than their mappings have: overlayfs, which maps the file of a layer
+/// Whether the file system of a file tells other numbers of its files than their mappings have: overlayfs, which maps the file of a layer
 /// (ovl_mmap() in the kernel's fs/overlayfs/file.c), and, for the device alone, btrfs, which has one for each subvolume (btrfs_getattr()).
-fn told_otherwise(path: &Path, same_inode: bool) -> bool {
+fn told_otherwise(file: &fs::File, same_inode: bool) -> bool {
     const OVERLAYFS: i64 = 0x794c_7630;
     const BTRFS: i64 = 0x9123_683e;
-    let kind = rustix::fs::statfs(path).map_or(0, |found| found.f_type);
+    let kind = rustix::fs::fstatfs(file).map_or(0, |found| found.f_type);
     kind == OVERLAYFS || kind == BTRFS && same_inode
 }
 
@@ -277,18 +291,16 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let facts = file.as_file().metadata().unwrap();
         let device = (libc::major(facts.dev()), libc::minor(facts.dev()));
-        let here = |process, inode| {
+        let opened = |process, inode| {
             let mut images = Images::default();
             images.mapped(process, (0, 1), 0, (file.path().to_owned(), (device, inode)));
-            images.find(process, 0, 0).unwrap().0.here.clone()
+            images.find(process, 0, 0).unwrap().0.open().is_some()
         };
-        let path = Some(file.path().to_owned());
-        // Nobody has this number.
-        let gone = Pid::MAX;
-        assert_eq!(here(gone, facts.ino()), path);
-        assert_eq!(here(gone, facts.ino() + 1), path.clone().filter(|it| told_otherwise(it, false)));
-        // A process that lives sees the same file.
-        assert_eq!(here(std::process::id(), facts.ino() + 1), path);
+        // Nobody has the largest number.
+        for process in [Pid::MAX, std::process::id()] {
+            assert!(opened(process, facts.ino()));
+            assert_eq!(opened(process, facts.ino() + 1), told_otherwise(file.as_file(), false));
+        }
     }
 
     fn found_here() {}

@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod decode;
+mod elf;
 mod error;
 pub(crate) mod follow;
 pub(crate) mod found;

@@ -2,13 +2,15 @@
 //! `python -X perf` and others write (tools/perf/Documentation/jit-interface.txt of the kernel).
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::SystemTime;
 
 use whyfaster_core::trace::event::Pid;
 use whyfaster_core::trace::report::Code;
+
+use crate::foreign;
 
 /// Bytes of such a file that are read at most.
 const MOST: u64 = 64 << 20;
@@ -17,6 +19,7 @@ const MOST: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct PerfMaps {
     since: SystemTime,
+    users: HashMap<Pid, u32>,
     by_process: HashMap<Pid, Map>,
 }
 
@@ -24,15 +27,20 @@ pub(crate) struct PerfMaps {
 type Map = Vec<(u64, u64, String)>;
 
 impl PerfMaps {
-    /// Files that were written since then: an older one is of another process that had the same number.
-    pub(crate) fn since(since: SystemTime) -> Self {
-        Self { since, by_process: HashMap::new() }
+    /// Files that were written since then: an older one is of another process that had the same number. And those of the process's user, for
+    /// everybody can make one of this name.
+    pub(crate) fn since(since: SystemTime, users: HashMap<Pid, u32>) -> Self {
+        Self { since, users, by_process: HashMap::new() }
     }
 
     /// The function at an address of a process.
     pub(crate) fn find(&mut self, process: Pid, address: u64) -> Option<Code> {
         let since = self.since;
-        let read = || parse(&read(&format!("/tmp/perf-{process}.map"), since).unwrap_or_default());
+        let user = self.users.get(&process).copied();
+        let read = || {
+            let path = format!("/tmp/perf-{process}.map");
+            parse(&user.and_then(|user| read(Path::new(&path), user, since)).unwrap_or_default())
+        };
         let map = self.by_process.entry(process).or_insert_with(read);
         // Memory is used again: what was made last is there.
         let at =
@@ -41,14 +49,11 @@ impl PerfMaps {
     }
 }
 
-/// A file of this name that is one, that nobody made whose word does not count here, and that is not from before.
-fn read(path: &str, since: SystemTime) -> Option<String> {
-    let file =
-        File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+/// A file that this user or root has made, and that is not from before.
+fn read(path: &Path, user: u32, since: SystemTime) -> Option<String> {
+    let file = foreign::open_no_link(path).ok()?;
     let facts = file.metadata().ok()?;
-    let us = rustix::process::geteuid();
-    let foreign = !us.is_root() && facts.uid() != us.as_raw();
-    if !facts.is_file() || foreign || facts.modified().ok()? < since {
+    if ![0, user].contains(&facts.uid()) || facts.modified().ok()? < since {
         return None;
     }
     let mut text = Vec::new();
@@ -87,6 +92,8 @@ fn named(name: &str) -> Code {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -106,7 +113,8 @@ mod tests {
     fn what_was_made_last_at_an_address_is_there() {
         let map = parse("1000 10 old\nno line\n1008 10 new\n0x2000 1 far\n");
         assert_eq!(map.len(), 3);
-        let mut maps = PerfMaps { since: SystemTime::now(), by_process: HashMap::from([(7, map)]) };
+        let mut maps = PerfMaps::since(SystemTime::now(), HashMap::new());
+        maps.by_process.insert(7, map);
         let mut at = |address| maps.find(7, address).and_then(|code| code.symbol);
         assert_eq!(at(0x1001).as_deref(), Some("old"));
         assert_eq!(at(0x1009).as_deref(), Some("new"));
@@ -114,14 +122,22 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_a_former_process_is_none_of_this_one() {
+    fn a_file_of_a_former_process_or_of_another_user_is_none_of_this_one() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("perf-7.map");
-        let before = SystemTime::now();
+        let before = SystemTime::now() - Duration::from_secs(1);
         std::fs::write(&path, "1000 10 f\n").unwrap();
-        let path = path.to_str().unwrap();
-        let later = SystemTime::now() + std::time::Duration::from_secs(60);
-        assert!(read(path, before - std::time::Duration::from_secs(1)).is_some());
-        assert_eq!(read(path, later), None);
+        let mut owner = path.metadata().unwrap().uid();
+        if owner == 0 {
+            assert!(read(&path, 1, before).is_some());
+            owner = 65534;
+            std::os::unix::fs::chown(&path, Some(owner), None).unwrap();
+        }
+        assert!(read(&path, owner, before).is_some());
+        assert_eq!(read(&path, owner + 1, before), None);
+        assert_eq!(read(&path, owner, SystemTime::now() + Duration::from_secs(60)), None);
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read(&link, owner, before), None);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
 use whyfaster_core::trace::command::CommandName;
-use whyfaster_core::trace::event::Tid;
+use whyfaster_core::trace::event::{Pid, Tid};
 use whyfaster_core::trace::report::{Code, Sampled, SampledRow, WorkKind};
 use whyfaster_core::trace::stacks::{Gathering, Stacks};
 
@@ -57,6 +57,8 @@ pub(crate) struct Profile {
     started: HashMap<Tid, Vec<(u64, u64)>>,
     /// Of this run alone: another one may have other files by the same names.
     unwinder: Unwinder,
+    /// As whom a process ran.
+    users: HashMap<Pid, u32>,
     began: SystemTime,
 }
 
@@ -71,6 +73,7 @@ impl Default for Profile {
             open: HashMap::new(),
             started: HashMap::new(),
             unwinder: Unwinder::default(),
+            users: HashMap::new(),
             began: SystemTime::now(),
         }
     }
@@ -101,6 +104,7 @@ impl Profile {
 
     /// Where a task is in user code, innermost first: by the tables of its files, and where they say no caller by its frame pointers.
     fn places(&mut self, r: &types::stack_record, stack: &Frames<'_>, images: &mut Images) -> Vec<Place> {
+        self.users.insert(r.process, r.user);
         let unwound = match stack.memory {
             [] => Vec::new(),
             memory => self.unwinder.places(r, memory, images),
@@ -156,7 +160,7 @@ impl Profile {
         command: &dyn Fn(u32) -> Option<CommandName>,
     ) -> (Sampled, Stacks) {
         self.settle();
-        let mut maps = PerfMaps::since(self.began);
+        let mut maps = PerfMaps::since(self.began, self.users);
         let mut rows: BTreeMap<(CommandName, WorkKind, Code), u64> = BTreeMap::new();
         let mut stacks = Gathering::default();
         let ticks = |ns: u64| (ns as f64 * 1e-9 * f64::from(per_s)).round() as u64;

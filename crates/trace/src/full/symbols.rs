@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use blazesym::MaybeDefault;
-use blazesym::symbolize::source::{Elf, Kernel, Source};
+use blazesym::symbolize::source::{self, Kernel, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 use whyfaster_core::trace::event::{Pid, Stack};
 
+use super::elf::Elf;
 use super::images::{CodeFile, Images, Place};
 use super::programs::types;
 
@@ -21,6 +24,37 @@ const UNNAMED: &str = "[kernel]";
 /// Names that are kept at most; then all are looked up anew. Bounds the memory of a long trace.
 const KEPT: usize = 1 << 18;
 
+/// Bytes of tables of symbols that are kept at most, and files, and bytes of a name. Bounds the memory: code of others has no names then.
+const KEPT_BYTES: u64 = 512 << 20;
+const KEPT_FILES: usize = 512;
+const LONGEST: usize = 1024;
+
+/// The symbols of a file.
+struct Table {
+    symbolizer: Symbolizer,
+    /// How the symbolizer calls the copy that it has open.
+    name: PathBuf,
+}
+
+impl Table {
+    /// Copies them, for the symbolizer maps what it reads: who truncates the file ends no process of ours. Returns their bytes, too.
+    fn of(file: &CodeFile, most: u64) -> Option<(Self, u64)> {
+        let file = file.open()?;
+        let (copy, bytes) = Elf::read(&file)?.symbols(&file, most)?;
+        let name = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
+        // It goes on with the file that it has opened, whatever that name means later.
+        let table = Self { symbolizer: Symbolizer::builder().enable_auto_reload(false).build(), name };
+        table.symbolizer.symbolize_single(&table.source(), Input::FileOffset(0)).ok()?;
+        Some((table, bytes))
+    }
+
+    fn source(&self) -> Source<'static> {
+        let mut source = source::Elf::new(&self.name);
+        source.debug_syms = false;
+        Source::Elf(source)
+    }
+}
+
 /// What is known of addresses.
 #[derive(Default)]
 pub(crate) struct Symbols {
@@ -29,6 +63,8 @@ pub(crate) struct Symbols {
     /// Whether addresses of the kernel without a name are left out.
     pub(crate) hides_kernel: bool,
     symbolizer: Symbolizer,
+    files: HashMap<Rc<CodeFile>, Option<Table>>,
+    bytes: u64,
     kernel: HashMap<u64, String>,
     user: HashMap<(Rc<CodeFile>, u64), Option<String>>,
 }
@@ -43,6 +79,8 @@ impl Symbols {
     /// Another run begins: it may have built other programs by the same paths.
     pub(crate) fn begin_anew(&mut self) {
         self.user.clear();
+        self.files.clear();
+        self.bytes = 0;
     }
 
     /// Names the frames of a stack.
@@ -77,7 +115,7 @@ impl Symbols {
         // The image of the kernel, if there is one, has the same names and would be searched for on every disk.
         let source =
             Source::Kernel(Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() });
-        let named = self.look_up(&source, Input::AbsAddr(address));
+        let named = look_up(&self.symbolizer, &source, Input::AbsAddr(address));
         let name = named.unwrap_or_else(|| self.unnamed(address));
         self.kernel.insert(address, name.clone());
         name
@@ -114,20 +152,24 @@ impl Symbols {
         if let Some(known) = self.user.get(&key) {
             return known.clone();
         }
-        let named = file.here.as_ref().and_then(|here| {
-            let mut source = Elf::new(here);
-            source.debug_syms = false;
-            self.look_up(&Source::Elf(source), Input::FileOffset(offset))
-        });
+        if !self.files.contains_key(file) {
+            let room = self.files.len() < KEPT_FILES;
+            let (table, bytes) = room.then(|| Table::of(file, KEPT_BYTES - self.bytes)).flatten().unzip();
+            self.bytes += bytes.unwrap_or(0);
+            self.files.insert(Rc::clone(file), table);
+        }
+        let table = self.files.get(file).and_then(Option::as_ref);
+        let named = table.and_then(|it| look_up(&it.symbolizer, &it.source(), Input::FileOffset(offset)));
         self.user.insert(key, named.clone());
         named
     }
+}
 
-    fn look_up(&self, source: &Source<'_>, input: Input<u64>) -> Option<String> {
-        // No file, no symbols, or no permission: it stays a number.
-        let found = self.symbolizer.symbolize_single(source, input).ok()?;
-        Some(found.as_sym()?.name.to_string())
-    }
+fn look_up(symbolizer: &Symbolizer, source: &Source<'_>, input: Input<u64>) -> Option<String> {
+    // No file, no symbols, or no permission: it stays a number.
+    let found = symbolizer.symbolize_single(source, input).ok()?;
+    let name = &found.as_sym()?.name;
+    Some(name[..name.floor_char_boundary(LONGEST)].to_owned())
 }
 
 /// What follows the record of a stack.
@@ -162,13 +204,58 @@ pub(crate) fn calling(frames: &[u64]) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
     use super::*;
+
+    const LIBRARY: &[u8] = include_bytes!("../../../../fuzz/corpus/unwind/library.so");
+
+    /// The file as one that is mapped.
+    fn there(path: &Path) -> CodeFile {
+        let facts = path.metadata().unwrap();
+        let device = (libc::major(facts.dev()), libc::minor(facts.dev()));
+        CodeFile { path: path.to_owned(), here: Some(path.to_owned()), identity: (device, facts.ino()) }
+    }
+
+    #[test]
+    fn a_file_that_is_truncated_keeps_its_names_and_ends_nobody() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("library.so");
+        std::fs::write(&path, LIBRARY).unwrap();
+        let file = Rc::new(there(&path));
+        let mut symbols = Symbols::default();
+        let mut named = |offset| symbols.symbol(&Place::File(Rc::clone(&file), offset));
+        assert_eq!(named(0x2a0).as_deref(), Some("leaf"));
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        assert_eq!(named(0x2f0).as_deref(), Some("inner"));
+    }
+
+    #[test]
+    fn what_has_taken_the_place_of_a_file_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("library.so");
+        std::fs::write(&path, LIBRARY).unwrap();
+        let file = Rc::new(there(&path));
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        assert_eq!(Symbols::default().symbol(&Place::File(file, 0x2a0)), None);
+    }
+
+    #[test]
+    fn tables_and_names_have_a_limit() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, LIBRARY).unwrap();
+        let there = there(file.path());
+        let (_, bytes) = Table::of(&there, KEPT_BYTES).unwrap();
+        assert!(bytes < LIBRARY.len() as u64 && Table::of(&there, bytes - 1).is_none());
+    }
 
     #[test]
     fn a_file_that_was_built_anew_for_another_run_has_its_own_names() {
         let directory = tempfile::tempdir().unwrap();
         let built = directory.path().join("library.so");
-        let first = include_bytes!("../../../../fuzz/corpus/unwind/library.so").to_vec();
+        let first = LIBRARY.to_vec();
         let mut second = first.clone();
         for at in 0..second.len() - 5 {
             if second[at..].starts_with(b"\0leaf\0") {
@@ -181,8 +268,7 @@ mod tests {
             std::fs::write(&part, bytes).unwrap();
             std::fs::rename(&part, &built).unwrap();
             symbols.begin_anew();
-            let file = CodeFile { path: built.clone(), here: Some(built.clone()), identity: ((0, 0), 0) };
-            symbols.symbol(&Place::File(Rc::new(file), 0x2a0))
+            symbols.symbol(&Place::File(Rc::new(there(&built)), 0x2a0))
         };
         assert_eq!(named(&first).as_deref(), Some("leaf"));
         assert_eq!(named(&second).as_deref(), Some("late"));

@@ -5,16 +5,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::rc::Rc;
 
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
     Unwinder as _, UnwinderNative,
 };
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, ObjectSegment, ReadCache};
+use object::elf::Machine;
 
+use super::elf::{Elf, Span};
 use super::images::{CodeFile, Images, Place};
 use super::programs::types;
 
@@ -113,7 +112,7 @@ impl Unwinder {
     /// Reads the tables of a file. What is no file, or of another architecture, has none.
     fn tables_of(&mut self, file: &CodeFile) -> Option<Unwound> {
         let left = KEPT_BYTES - self.bytes;
-        let (sections, segments) = read(file.here.as_deref()?, left)?;
+        let (sections, segments) = read(&file.open()?, left)?;
         self.bytes += [&sections.eh_frame, &sections.eh_frame_hdr]
             .into_iter()
             .flatten()
@@ -134,28 +133,25 @@ impl Unwinder {
 type Segments = Vec<(u64, u64, u64)>;
 
 /// The tables of a file that are no larger than so many bytes.
-fn read(path: &Path, most: u64) -> Option<(ExplicitModuleSectionInfo<Vec<u8>>, Segments)> {
-    let file = File::open(path).ok()?;
-    let cache = ReadCache::new(&file);
-    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&cache).ok()?;
-    if elf.architecture() != OURS || !elf.is_little_endian() {
+fn read(file: &File, most: u64) -> Option<(ExplicitModuleSectionInfo<Vec<u8>>, Segments)> {
+    let elf = Elf::read(file)?;
+    if elf.machine != OURS || !elf.little_endian {
         return None;
     }
     let section = |name: &str| {
-        let section = elf.section_by_name(name)?;
-        let (offset, bytes) = section.file_range().filter(|(_, bytes)| *bytes <= most / 2)?;
+        let section = elf.section(name)?;
+        let (offset, bytes) = section.span.filter(|(_, bytes)| *bytes <= most / 2)?;
         let mut data = vec![0; usize::try_from(bytes).ok()?];
         file.read_exact_at(&mut data, offset).ok()?;
-        Some((section.address()..section.address().checked_add(bytes)?, data))
+        Some((section.address..section.address.checked_add(bytes)?, data))
     };
     let (eh_frame_svma, eh_frame) = section(".eh_frame")?;
     let (eh_frame_hdr_svma, eh_frame_hdr) = section(".eh_frame_hdr").unzip();
-    let text_svma =
-        elf.section_by_name(".text").map(|it| it.address()..it.address().saturating_add(it.size()));
-    let loaded = elf.segments().map(|it| (it.file_range(), it.address()));
-    let in_reach = |((from, bytes), to): ((u64, u64), u64)| {
-        let ends = to.checked_add(bytes).is_some_and(|end| end < APART) && from.checked_add(bytes).is_some();
-        ends.then_some((from, bytes, to))
+    let text_svma = elf.section(".text").map(|it| it.address..it.address.saturating_add(it.bytes));
+    let in_reach = |((from, bytes), to): &(Span, u64)| {
+        let ends =
+            to.checked_add(*bytes).is_some_and(|end| end < APART) && from.checked_add(*bytes).is_some();
+        ends.then_some((*from, *bytes, *to))
     };
     let sections = ExplicitModuleSectionInfo {
         text_svma,
@@ -165,13 +161,13 @@ fn read(path: &Path, most: u64) -> Option<(ExplicitModuleSectionInfo<Vec<u8>>, S
         eh_frame_hdr,
         ..ExplicitModuleSectionInfo::default()
     };
-    Some((sections, loaded.filter_map(in_reach).collect()))
+    Some((sections, elf.segments.iter().filter_map(in_reach).collect()))
 }
 
 #[cfg(target_arch = "x86_64")]
-const OURS: object::Architecture = object::Architecture::X86_64;
+const OURS: Machine = object::elf::EM_X86_64;
 #[cfg(target_arch = "aarch64")]
-const OURS: object::Architecture = object::Architecture::Aarch64;
+const OURS: Machine = object::elf::EM_AARCH64;
 
 #[cfg(target_arch = "x86_64")]
 fn registers(r: &types::stack_record) -> UnwindRegsNative {

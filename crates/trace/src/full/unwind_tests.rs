@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use whyfaster_fuzz::{Form, run};
 

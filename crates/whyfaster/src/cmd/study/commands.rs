@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{self, Path, PathBuf};
 use std::time::Instant;
 
@@ -25,6 +26,7 @@ use whyfaster_run::session::Finished;
 use whyfaster_run::trace;
 use whyfaster_store as store;
 use whyfaster_store::OutputFile;
+use whyfaster_trace::foreign;
 use whyfaster_words::Tell;
 use whyfaster_words::exit;
 use whyfaster_words::exit::{Exit, Failure, say};
@@ -153,6 +155,17 @@ fn plan(
     Ok(plan)
 }
 
+/// Of a file that a command has made, however large.
+fn digest(file: &Path) -> io::Result<String> {
+    let (mut file, mut digest, mut part) = (foreign::open(file)?, Sha256::new(), vec![0; 64 << 10]);
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(hexadecimal(&digest.finalize())),
+            bytes => digest.update(&part[..bytes]),
+        }
+    }
+}
+
 /// The receipt: the input says what the output must be, so that all commands doing the same wrong thing is found.
 fn check_work(
     study: &Study,
@@ -165,8 +178,8 @@ fn check_work(
     for (index, command) in commands.iter().enumerate() {
         let trial = record.trials.iter().find(|trial| trial.alternative == index);
         let digest = match &command.output {
-            Some(file) if record.status == Status::Complete => fs::read(directory.join(file))
-                .map(|bytes| Some(hexadecimal(&Sha256::digest(bytes))))
+            Some(file) if record.status == Status::Complete => digest(&directory.join(file))
+                .map(Some)
                 .map_err(|error| format!("its output cannot be read: {error}")),
             // Nobody compared what goes nowhere: some of these commands print less.
             _ if !record.plan.check_output => Ok(None),
