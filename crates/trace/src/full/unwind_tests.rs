@@ -1,4 +1,5 @@
-//! Tables of a library that gcc made without frame pointers, and a target: tables that nobody would make. See the crate `whyfaster-fuzz`.
+//! Tables of a library that gcc made without frame pointers, and a target: tables that nobody would make, of symbols too. See the crate
+//! `whyfaster-fuzz`.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -6,6 +7,7 @@ use std::path::Path;
 
 use whyfaster_fuzz::{Form, run};
 
+use super::super::symbols::Symbols;
 use super::*;
 
 /// Where the library is mapped.
@@ -75,6 +77,10 @@ fn fuzz_unwind() {
             (0x270..0x3a0).step_by(8).map(|offset| unwinder.places(&at(offset), &words, &mut images).len());
         let deepest = deepest.max().unwrap_or_default();
         assert!(deepest <= FRAMES, "{deepest}");
+        let mut symbols = Symbols::default();
+        (0x270..0x3a0)
+            .step_by(0x30)
+            .for_each(|offset| drop(symbols.symbol(&images.place(7, 1, AT + offset))));
         unwinder.files.values().any(Option::is_some)
     });
 }
