@@ -49,14 +49,6 @@ pub(crate) fn run_without_privileges(place: &Sandbox, args: &[&str]) -> Ran {
     place.finish(without_privileges(place, &program_for_all(place), args))
 }
 
-/// The program as sudo of the user 65534 would start it.
-pub(crate) fn under_sudo(place: &Sandbox, args: &[&str]) -> Command {
-    let mut command = place.whyfaster(args);
-    command.env("SUDO_UID", NOBODY).env("SUDO_GID", NOBODY).env("SUDO_USER", "nobody");
-    command.env("SUDO_COMMAND", "whyfaster").env("HOME", "/root").env("USER", "root");
-    command
-}
-
 /// A sandbox open to [`USER`], with a `setpriv` that becomes root for whoever runs it, as `sudo` does.
 pub(crate) fn place_of_user() -> Sandbox {
     let place = Sandbox::open();
