@@ -1192,7 +1192,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__resume)
-            opts="-v -q -h -V --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --trust --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -429,6 +429,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --trust 'Resume a run that somebody else may have written'
             cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand -v 'Print the tables too; -vv prints everything'
             cand --verbose 'Print the tables too; -vv prints everything'

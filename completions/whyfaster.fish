@@ -478,6 +478,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l trust -d 'Resume a run that somebody else may have written'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Print nothing but the answer in one sentence'

@@ -372,7 +372,7 @@ fn a_full_disk_at_home_loses_no_other_record() {
     fs::create_dir(place.path("runs")).unwrap();
     // One page, which 'fleet.run' takes.
     let line = format!(
-        "mount -t tmpfs -o size=4k none runs && cd . && {PROGRAM} fleet compare ssh:alpha --to=runs --send=lines {}; echo status $?; ls -A runs; \
+        "mount -t tmpfs -o size=4k,mode=755 none runs && cd . && {PROGRAM} fleet compare ssh:alpha --to=runs --send=lines {}; echo status $?; ls -A runs; \
          mount -o remount,size=4m none runs && {PROGRAM} fleet resume runs; echo status $?; ls -A runs; cp runs/alpha.json home.json",
         QUICK.map(|word| format!("'{word}'")).join(" ")
     );

@@ -10,6 +10,7 @@ mod elsewhere_ray;
 mod elsewhere_slurm;
 mod elsewhere_ssh;
 mod fleet;
+mod fleet_resume;
 mod inside_kernels;
 mod inside_ssh;
 mod store;

@@ -27,7 +27,7 @@ pub(super) struct Head {
 }
 
 /// The bytes of a source, as far as they are a record. `expected` is how many it says to have.
-pub(super) fn bounded(source: impl Read, expected: u64) -> io::Result<Vec<u8>> {
+pub fn bounded(source: impl Read, expected: u64) -> io::Result<Vec<u8>> {
     // One more, so that the end is seen without making room for what does not come.
     let mut bytes = Vec::with_capacity((expected.min(MAX_BYTES) + 1) as usize);
     source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;

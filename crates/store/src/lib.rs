@@ -29,7 +29,7 @@ mod skip;
 
 pub use atomic::{AtomicFile, OutputFile, write_atomic};
 pub use gather::{Below, Refused, files_below, gather};
-pub use head::MAX_BYTES;
+pub use head::{MAX_BYTES, bounded};
 pub use hold::{Held, hold, release};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, read_with_bytes, received};
 pub use scratch::Scratch;

@@ -2,25 +2,42 @@
 //!
 //! `fleet.run` is JSON, one value a line: first what was asked, then what happened as it happened. A line that a crash cut short is
 //! the last and counts for nothing; the records themselves are written whole or not at all, and one that stands there is done.
+//!
+//! A run that is resumed reaches machines and sends files with all rights of its user. So the user has to confirm a `fleet.run` that this user
+//! did not begin here, and no name in it leads out of the directory.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::FileExt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use whyfaster_core::fleet::visit::Trouble;
+use whyfaster_host as host;
+use whyfaster_host::Caller;
 use whyfaster_store as store;
 use whyfaster_store::Held;
 use whyfaster_words::exit::{Exit, Failure, say};
 
 use super::collect::Met;
+use super::machine::file_name;
 
 /// What is in the first line.
 const SCHEMA: &str = "whyfaster-fleet-run/1";
 const FILE: &str = "fleet.run";
+
+/// Rights of what a run makes: an umask may let the group write, and others could then change what is run.
+const DIRECTORY_RIGHTS: u32 = 0o755;
+const FILE_RIGHTS: u32 = 0o644;
+
+/// A clock that counts from the machine's start cannot tell what lies much later than this.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// The rights by which others change what stands there.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// What was asked of whom.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,8 +84,26 @@ impl Gone {
                 "name files that you may read",
             )
         })?;
-        let modified = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        Ok(Self { file: path, bytes: about.len(), modified_ns: modified.unwrap_or_default().as_nanos() })
+        let modified_ns = since_epoch(about.modified()).unwrap_or_default();
+        Ok(Self { file: path, bytes: about.len(), modified_ns })
+    }
+}
+
+fn since_epoch(time: io::Result<SystemTime>) -> Option<u128> {
+    Some(time.ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos())
+}
+
+/// By what a `fleet.run` knows that it is the file that the run began with. A copy has another number and another birth.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Birth {
+    inode: u64,
+    /// Not every file system knows it.
+    born_ns: Option<u128>,
+}
+
+impl Birth {
+    fn of(about: &Metadata) -> Self {
+        Self { inode: about.ino(), born_ns: since_epoch(about.created()) }
     }
 }
 
@@ -76,6 +111,8 @@ impl Gone {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Entry {
+    /// The run began, in this file.
+    Begun(Birth),
     /// A machine said which it is.
     Met { machine: String, boot: String },
     /// It gave no record.
@@ -96,16 +133,17 @@ impl Collection {
         wanted.schema = SCHEMA.to_owned();
         let path = directory.join(FILE);
         let cannot = |error: io::Error| store::cannot_write(&path, &error);
-        fs::create_dir_all(directory).map_err(cannot)?;
-        // Where no run has been, what stands there would count as a record that came home.
+        DirBuilder::new().recursive(true).mode(DIRECTORY_RIGHTS).create(directory).map_err(cannot)?;
+        // Where no run has been, what stands there would count as a record that came home. A link that leads nowhere would lead one away.
         let mut files = wanted.machines.iter().map(|(name, _)| file_of(directory, name));
-        if let Some(file) = files.find(|file| file.exists() && !path.exists()) {
+        if let Some(file) = files.find(|file| file.symlink_metadata().is_ok() && !path.exists()) {
             return Err(Failure::usage(
                 format!("'{}' stands there already", file.display()),
                 "name another directory with --to, or move the file away",
             ));
         }
-        let opened = OpenOptions::new().append(true).read(true).create_new(true).open(&path);
+        let mut options = OpenOptions::new();
+        let opened = options.append(true).read(true).create_new(true).mode(FILE_RIGHTS).open(&path);
         let journal = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Failure::usage(
                 format!("'{}' holds a run already", directory.display()),
@@ -118,7 +156,11 @@ impl Collection {
         })?;
         let begun = hold(&journal, directory).and_then(|()| {
             let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
-            collection.write(&wanted).map_err(cannot)?;
+            let birth = collection.journal.metadata().map(|about| Birth::of(&about)).map_err(cannot)?;
+            collection
+                .write(&wanted)
+                .and_then(|()| collection.write(&Entry::Begun(birth)))
+                .map_err(cannot)?;
             Ok(collection)
         });
         begun.inspect_err(|_| {
@@ -127,36 +169,70 @@ impl Collection {
         })
     }
 
-    /// Opens one again.
-    pub fn resume(directory: &Path) -> Result<(Self, Wanted), Failure> {
+    /// Opens one again. What it asks is confirmed where `trusted`; otherwise this user has to have begun it here.
+    pub fn resume(directory: &Path, trusted: bool) -> Result<(Self, Wanted), Failure> {
         let path = directory.join(FILE);
-        let opened = OpenOptions::new().append(true).read(true).open(&path);
-        let journal = opened.map_err(|error| {
+        let no_run = |error: io::Error| {
+            let hint = match error.kind() {
+                io::ErrorKind::PermissionDenied => "copy the directory, and resume the copy",
+                _ => {
+                    "name the directory that 'fleet compare', 'prices', 'trace' or 'doctor' said, or gave with --to"
+                }
+            };
+            let shown = directory.display();
             Failure::usage(
-                format!("'{}' holds no run of a fleet: cannot open '{}': {error}", directory.display(), path.display()),
-                "name the directory that 'fleet compare', 'prices', 'trace' or 'doctor' said, or gave with --to",
+                format!("'{shown}' holds no run of a fleet: cannot open '{}': {error}", path.display()),
+                hint,
             )
-        })?;
+        };
+        // A link may lead to another run, and a pipe or a device is opened without waiting.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        let journal =
+            OpenOptions::new().append(true).read(true).custom_flags(flags).open(&path).map_err(no_run)?;
+        let about = journal.metadata().map_err(no_run)?;
+        if !about.is_file() {
+            return Err(no_run(io::Error::other("it is no plain file")));
+        }
         hold(&journal, directory)?;
         let damaged = |why: String| {
             let hint = "begin a new run in another directory";
             Failure::new(Exit::Error, format!("'{}' cannot be used: {why}", path.display()), hint)
         };
-        // A line may be cut short within a character.
-        let lines = BufReader::new(&journal).split(b'\n').collect::<io::Result<Vec<_>>>();
-        let lines = lines.map_err(|error| damaged(error.to_string()))?;
-        let first = lines.first().ok_or_else(|| damaged("it is empty".to_owned()))?;
-        let wanted: Wanted = serde_json::from_slice(first).map_err(|error| damaged(error.to_string()))?;
-        if wanted.schema != SCHEMA {
-            return Err(damaged(format!("it is '{}', and this program reads '{SCHEMA}'", wanted.schema)));
+        let broken = |error: io::Error| damaged(error.to_string());
+        let bytes = store::bounded(&journal, about.len()).map_err(broken)?;
+        if bytes.len() as u64 > store::MAX_BYTES {
+            return Err(damaged(format!("it is larger than {} MiB", store::MAX_BYTES >> 20)));
         }
-        let met = lines[1..].iter().filter_map(|line| match serde_json::from_slice(line) {
-            Ok(Entry::Met { machine, boot }) => Some((machine, boot)),
-            _ => None,
-        });
-        let met = met.collect();
+        // A line may be cut short within a character.
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let wanted: Wanted = serde_json::from_slice(lines.next().unwrap_or_default())
+            .map_err(|error| damaged(error.to_string()))?;
+        wanted.check().map_err(damaged)?;
+        let (mut met, mut begun) = (BTreeMap::new(), None);
+        for line in lines {
+            match serde_json::from_slice(line) {
+                Ok(Entry::Met { machine, boot }) => drop(met.insert(machine, boot)),
+                Ok(Entry::Begun(birth)) => begun = Some(birth),
+                _ => {}
+            }
+        }
+        wanted.check_names(directory)?;
+        let held = fs::metadata(directory).map_err(broken)?;
+        if let Some(why) = doubt(&about, &held, begun.as_ref()) {
+            let shown = directory.display();
+            let asks = wanted.asks();
+            if !trusted {
+                return Err(Failure::usage(
+                    format!("'{shown}' may hold the run of somebody else: {why}\n{asks}"),
+                    format!(
+                        "if you want all of this done as yourself: whyfaster fleet resume --trust '{shown}'"
+                    ),
+                ));
+            }
+            say(&asks);
+        }
         let mut collection = Self { directory: directory.to_owned(), journal, met };
-        collection.end_line().map_err(|error| damaged(error.to_string()))?;
+        collection.end_line().map_err(broken)?;
         Ok((collection, wanted))
     }
 
@@ -241,6 +317,69 @@ impl Wanted {
             saved: false,
         }
     }
+
+    /// How long nothing may come from a machine, and how long one may take.
+    pub fn times(&self) -> Result<[Duration; 2], String> {
+        let time = |seconds: f64| {
+            let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| *time <= LONGEST);
+            time.ok_or_else(|| format!("{seconds} s is no time to wait for a machine"))
+        };
+        Ok([time(self.silence_s)?, time(self.limit_s)?])
+    }
+
+    /// What the parser cannot check.
+    fn check(&self) -> Result<(), String> {
+        if self.schema != SCHEMA {
+            return Err(format!("it is '{}', and this program reads '{SCHEMA}'", self.schema));
+        }
+        self.times().map(drop)
+    }
+
+    /// Every record has a file of its own in the directory. A name may not lead out of it, and neither may a link that stands under one.
+    fn check_names(&self, directory: &Path) -> Result<(), Failure> {
+        let mut taken = BTreeSet::new();
+        let plain = |name: &String| !name.is_empty() && file_name(name) == *name;
+        let strange = self.machines.iter().find(|(name, _)| !plain(name) || !taken.insert(name));
+        if let Some((name, _)) = strange {
+            let message =
+                format!("'{}' calls a machine '{name}', and no run does so", directory.join(FILE).display());
+            return Err(Failure::usage(message, "it was changed: begin a new run in another directory"));
+        }
+        let files = self.machines.iter().map(|(name, _)| file_of(directory, name));
+        let other = |file: &PathBuf| file.symlink_metadata().is_ok_and(|about| !about.is_file());
+        files.into_iter().find(other).map_or(Ok(()), |file| {
+            let message = format!("'{}' is no plain file, and a record is to stand there", file.display());
+            Err(Failure::usage(message, "move it away, or begin a new run in another directory"))
+        })
+    }
+
+    /// What the run does with the rights of its user, a line each.
+    fn asks(&self) -> String {
+        let mut text = format!("it asks for: whyfaster {}", shell_words::join(&self.words));
+        for (name, asked) in &self.machines {
+            let _ = write!(text, "\non {name}: {asked}");
+        }
+        for sent in self.files.iter().chain(&self.programs) {
+            let _ = write!(text, "\nwith the file: {}", sent.file.display());
+        }
+        text
+    }
+}
+
+/// Why a run may be somebody else's, if it may. Whoever called sudo is this user as well.
+fn doubt(journal: &Metadata, directory: &Metadata, begun: Option<&Birth>) -> Option<String> {
+    let own = rustix::process::geteuid().as_raw();
+    let caller = host::user(own, &Caller::here(), false).map_or(own, |user| user.uid);
+    for (what, about) in [(FILE, journal), ("the directory", directory)] {
+        if ![own, caller].contains(&about.uid()) {
+            return Some(format!("{what} belongs to another user (uid {})", about.uid()));
+        }
+        if about.mode() & OTHERS_WRITE != 0 {
+            return Some(format!("others may write to {what} (mode {:o})", about.mode() & 0o7777));
+        }
+    }
+    let here = begun.is_some_and(|birth| *birth == Birth::of(journal));
+    (!here).then(|| format!("{FILE} is not the file that the run began with, but a copy"))
 }
 
 fn file_of(directory: &Path, machine: &str) -> PathBuf {
@@ -289,19 +428,19 @@ mod tests {
                 "{\"failed\":{\"machine\":\"b\",\"trouble\":\"‘".as_bytes().strip_suffix(b"\x98").unwrap(),
             )
             .unwrap();
-        assert!(Collection::resume(&directory).unwrap_err().message.contains("another run collects"));
+        assert!(Collection::resume(&directory, false).unwrap_err().message.contains("another run collects"));
         drop(run);
-        let (run, again) = Collection::resume(&directory).unwrap();
+        let (run, again) = Collection::resume(&directory, false).unwrap();
         assert_eq!(again, wanted());
         assert!(run.has("a") && !run.has("b"));
         assert_eq!(run.met(), Met::from([("1".to_owned(), "a".to_owned())]));
         drop(run);
         // What is noted behind the line that was cut short is not lost in it.
-        let (mut run, _) = Collection::resume(&directory).unwrap();
+        let (mut run, _) = Collection::resume(&directory, false).unwrap();
         run.note_met("b", "3");
         store::write_atomic(&run.file("b"), b"{}").unwrap();
         drop(run);
-        let (run, _) = Collection::resume(&directory).unwrap();
+        let (run, _) = Collection::resume(&directory, false).unwrap();
         assert_eq!(run.met().get("3").map(String::as_str), Some("b"));
         drop(run);
         assert!(
@@ -323,11 +462,11 @@ mod tests {
     #[test]
     fn what_is_no_run_says_so() {
         let place = tempfile::tempdir().unwrap();
-        assert!(Collection::resume(place.path()).unwrap_err().message.contains("holds no run"));
+        assert!(Collection::resume(place.path(), false).unwrap_err().message.contains("holds no run"));
         for text in ["", "{}", "{\"schema\": \"whyfaster-fleet-run/9\"}"] {
             fs::write(place.path().join(FILE), text).unwrap();
             assert!(
-                Collection::resume(place.path()).unwrap_err().message.contains("cannot be used"),
+                Collection::resume(place.path(), false).unwrap_err().message.contains("cannot be used"),
                 "{text}"
             );
         }

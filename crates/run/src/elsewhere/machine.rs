@@ -118,7 +118,7 @@ impl fmt::Debug for Machine {
 }
 
 /// A name as the name of a file: no directories, and none that is hidden.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.@:,+=%".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
     name.strip_prefix('.').map_or_else(|| name.clone(), |rest| format!("_{rest}"))

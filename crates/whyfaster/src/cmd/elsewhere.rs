@@ -88,7 +88,7 @@ fn opened(verb: &str, args: &SaveArgs) -> Result<Option<(Database, Save)>, Failu
 
 /// Measures on the machines whose records are not home.
 pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
-    let (collection, wanted) = Collection::resume(&args.directory)?;
+    let (collection, wanted) = Collection::resume(&args.directory, args.trust)?;
     check_words(&wanted.words)?;
     let missing = wanted.machines.iter().filter(|(name, _)| !collection.has(name));
     let machines = Place::again(&missing.cloned().collect::<Vec<_>>());
@@ -134,10 +134,8 @@ fn visited(
 ) -> anyhow::Result<Visited> {
     let outputs = Outputs::of_fleet(false, view)?;
     let verb = wanted.words[0].as_str();
-    let patience = Patience {
-        silence: Duration::from_secs_f64(wanted.silence_s),
-        limit: Some(Duration::from_secs_f64(wanted.limit_s)),
-    };
+    let [silence, limit] = wanted.times().map_err(|why| Failure::usage(why, "begin a new run"))?;
+    let patience = Patience { silence, limit: Some(limit) };
     let errand = Errand { words: &wanted.words, load, patience };
     let terminal = stderr().is_terminal();
     let visits = Visits::new(terminal, &results::look_of(&outputs, terminal));
@@ -279,7 +277,7 @@ struct Examined {
 }
 
 fn examined(file: &Path) -> anyhow::Result<Vec<Finding>> {
-    let bytes = std::fs::read(file)?;
+    let bytes = store::bounded(fs::File::open(file)?, 0)?;
     Ok(serde_json::from_slice::<Examined>(&bytes)?.findings)
 }
 

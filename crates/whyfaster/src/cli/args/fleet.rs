@@ -98,6 +98,13 @@ pub struct FleetResumeArgs {
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 
+    /// Resume a run that somebody else may have written
+    ///
+    /// The run reaches its machines and sends its files as you. Without this, a run is refused that is another user's, that others may write to, or
+    /// that was copied; the message says what it asks for.
+    #[arg(long, help_heading = "Elsewhere")]
+    pub trust: bool,
+
     /// The store that records are added to as they come home.
     #[command(flatten)]
     pub save: SaveArgs,
