@@ -31,6 +31,7 @@ on_each_store!(
     a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added,
     what_is_no_record_or_lies_is_named_and_does_no_harm,
     what_is_no_store_of_this_version_is_left_alone,
+    a_row_that_unpacks_without_end_is_refused,
 );
 
 fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
@@ -434,6 +435,66 @@ fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
     for verb in [&["store", "add", "lists"][..], &["store", "list", "--json"]] {
         place.run(verb).expect_error(1, &["newer whyfaster", "99", "update"]);
     }
+}
+
+/// Whoever may write to a store may have put into a row what takes all memory.
+fn a_row_that_unpacks_without_end_is_refused(place: &Store) {
+    write(place, "run.json", &comparison(CPUS[0], 1.0));
+    place.run(&["store", "add", "run.json"]).ok();
+    let packed =
+        place.shell("head -c 300000000 /dev/zero | gzip -1 | od -An -v -tx1 | tr -d ' \\n'").ok().out;
+    match place.server {
+        Some(_) => {
+            place.execute("UPDATE document SET packed = ''");
+            // A word of a command line holds no more.
+            let parts = packed.as_bytes().chunks(100_000).map(|part| std::str::from_utf8(part).unwrap());
+            parts.for_each(|part| {
+                place.execute(&format!("UPDATE document SET packed = packed || '\\x{part}'::bytea"))
+            });
+        }
+        None => place.execute(&format!("UPDATE document SET packed = x'{packed}'")),
+    }
+    let id = place.listed(&[])[0]["id"].to_string();
+    place.run(&["store", "get", &id]).expect_error(1, &["is damaged: it is larger than 256 MiB"]);
+}
+
+/// SQLite runs what stands in the schema of a file as soon as its tables are used.
+#[test]
+fn nothing_in_the_file_of_somebody_else_runs() {
+    let place = Sandbox::new();
+    write(&place, "run.json", &comparison(CPUS[0], 1.0));
+    for (at, (statement, named)) in [
+        ("CREATE TRIGGER spy AFTER INSERT ON record BEGIN DELETE FROM document; END", "trigger spy"),
+        ("CREATE VIEW spy AS SELECT hex(zeroblob(1000)) AS x", "view spy"),
+        (
+            "PRAGMA writable_schema = ON; \
+             INSERT INTO sqlite_schema VALUES ('table', 'spy', 'spy', 0, 'CREATE VIRTUAL TABLE spy USING fts5(x)')",
+            "table spy",
+        ),
+        ("ALTER TABLE record ADD COLUMN spy TEXT AS (hex(zeroblob(1000)))", "computed column record.spy"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let store = format!("{at}.db");
+        place.run(&["store", "add", "--store", &store, "run.json"]).ok();
+        rusqlite::Connection::open(place.path(&store)).unwrap().execute_batch(statement).unwrap();
+        for verb in [&["store", "list"][..], &["store", "add", "run.json"], &["fleet", "report"]] {
+            place.run(&[verb, &["--store", &store]].concat()).expect_error(1, &["what could run", named]);
+        }
+    }
+}
+
+/// Records hold command lines: the store that nobody named is for its owner, as what is kept unasked is. A file that was named may be shared.
+#[test]
+fn the_usual_store_is_its_owners_alone() {
+    let place = Sandbox::new();
+    write(&place, "run.json", &comparison(CPUS[0], 1.0));
+    place.run(&["store", "add", "run.json"]).ok();
+    place.run(&["store", "add", "run.json", "--store", "named/s.db"]).ok();
+    let mode = |file: &str| fs::metadata(place.path(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("data/whyfaster"), mode("data/whyfaster/store.db")), (0o700, 0o600));
+    assert_ne!((mode("named") & 0o044, mode("named/s.db") & 0o044), (0, 0));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Where a store is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use whyfaster_host::user::STORE;
 use whyfaster_words::exit::Failure;
 
 use super::server::Named;
@@ -72,6 +73,12 @@ fn usual() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = of("XDG_DATA_HOME").or_else(|| Some(of("HOME")?.join(".local/share")))?;
     Some(data.join("whyfaster/store.db"))
+}
+
+/// Rights of a new file for a store and of its directory, before the umask is taken off. At the usual place they are its owner's alone, as the
+/// records are that are kept unasked: they hold command lines. A file that was named may be for several users.
+pub(super) fn rights(path: &Path) -> (u32, u32) {
+    if usual().is_some_and(|it| it == path) { (0o600, 0o700) } else { (0o644, 0o777) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A document as rows of the tables. Made of what the reader of files has read and checked, and of its analysis by this version: what a
 //! document says of itself counts for nothing that can be made anew.
 
-use std::io::{Read, Write};
+use std::io::{self, Write};
 
 use flate2::read::GzDecoder;
 use lz4_flex::frame::{BlockMode, FrameDecoder, FrameEncoder, FrameInfo};
@@ -22,6 +22,7 @@ use super::answer_form::word;
 use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, PRICE, ROUND};
 use super::sql::{Table, Value, storable};
 use crate::Recorded;
+use crate::head::{bounded, too_much};
 
 /// Records may come from a machine whose clock is ahead. One from the far future would count as the latest of its machine for ever.
 const AHEAD_US: i64 = 24 * 3600 * 1_000_000;
@@ -404,22 +405,38 @@ fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// The document again.
-pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    match packed.starts_with(&GZIP) {
-        true => GzDecoder::new(packed).read_to_end(&mut bytes)?,
-        false => FrameDecoder::new(packed).read_to_end(&mut bytes)?,
+/// The document again. Whoever may write to a store may have packed more into a row than memory holds.
+pub(super) fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let bytes = match packed.starts_with(&GZIP) {
+        true => bounded(GzDecoder::new(packed), 0)?,
+        false => bounded(FrameDecoder::new(packed), 0)?,
     };
-    Ok(bytes)
+    too_much(&bytes).map_or(Ok(bytes), |why| Err(io::Error::other(why)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
     use super::*;
+    use crate::MAX_BYTES;
+
+    #[test]
+    fn a_row_that_unpacks_to_more_than_any_record_is_refused() {
+        let bomb = || io::repeat(b' ').take(MAX_BYTES + 1);
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        io::copy(&mut bomb(), &mut gzip).unwrap();
+        let mut lz4 = FrameEncoder::new(Vec::new());
+        io::copy(&mut bomb(), &mut lz4).unwrap();
+        for packed in [gzip.finish().unwrap(), lz4.finish().unwrap()] {
+            assert!((packed.len() as u64) < MAX_BYTES / 100);
+            let why = unpack(&packed).unwrap_err().to_string();
+            assert!(why.contains("larger than 256 MiB"), "{why}");
+        }
+    }
 
     #[test]
     fn a_document_is_the_same_again_however_it_was_packed() {

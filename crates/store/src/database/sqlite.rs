@@ -5,13 +5,17 @@
 //! may lose the last records of a load, which can be loaded again, and no more.
 
 use std::ffi::c_int;
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, params_from_iter};
 
+use super::address::rights;
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::Trouble;
 
@@ -45,14 +49,20 @@ pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
     if !make && is_absent(path)? {
         return Err(Trouble::Absent);
     }
-    if make && let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| Trouble::Other(format!("'{}': {error}", directory.display())))?;
+    if make {
+        let (file, directory) = rights(path);
+        if let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(directory).create(parent);
+            made.map_err(|error| Trouble::Other(format!("'{}': {error}", parent.display())))?;
+        }
+        // SQLite gives its log the rights of the file. What it says of one that cannot be made is better than this error.
+        let _ = OpenOptions::new().write(true).create_new(true).mode(file).open(path);
     }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, make);
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    distrust(&connection)?;
     // The log takes whole pages, and a record changes a row here and there: with small pages there is less to write, and the file is a fifth
     // smaller. The cache is what the upper part of a large index needs; all of it is searched whenever a page is split (in SQLite:
     // balance_nonroot, pcache1TruncateUnsafe).
@@ -64,6 +74,31 @@ pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
     connection.set_prepared_statement_cache_capacity(64);
     Ok(Box::new(Sqlite { connection }))
 }
+
+/// Whoever made the file decides what its tables do when they are used: nothing in it may run (<https://sqlite.org/security.html>).
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(config, on)?;
+    }
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// What a file has beside the tables and indexes that hold what was added. SQLite goes by the statement and not by the type, and begins each with
+/// these words. A trigger that was there and did not run would be missed without a word.
+const EXTRA: &str = "
+    SELECT type || ' ' || name FROM sqlite_schema WHERE (
+        type = 'table' AND sql LIKE 'CREATE TABLE %'
+        OR type = 'index' AND (sql IS NULL OR sql LIKE 'CREATE INDEX %' OR sql LIKE 'CREATE UNIQUE INDEX %')
+    ) IS NOT TRUE
+    UNION ALL
+    SELECT 'computed column ' || held.name || '.' || its.name FROM sqlite_schema held, pragma_table_xinfo(held.name) its
+    WHERE held.type = 'table' AND its.hidden <> 0
+    LIMIT 1";
 
 impl Sql for Sqlite {
     fn dialect(&self) -> Dialect {
@@ -85,10 +120,14 @@ impl Sql for Sqlite {
         let tables: i64 =
             self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         let mark: i64 = self.connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        Ok(match (tables, mark) {
-            (0, 0 | APPLICATION) => Found::Nothing,
-            (_, APPLICATION) => Found::Store,
-            _ => Found::Foreign,
+        match (tables, mark) {
+            (0, 0 | APPLICATION) => return Ok(Found::Nothing),
+            (_, APPLICATION) => {}
+            _ => return Ok(Found::Foreign),
+        }
+        let extra: Option<String> = self.connection.query_row(EXTRA, [], |row| row.get(0)).optional()?;
+        extra.map_or(Ok(Found::Store), |it| {
+            Err(Trouble::Other(format!("it holds what no whyfaster makes and what could run: {it}")))
         })
     }
 
