@@ -115,6 +115,11 @@ fn commas_separate_what_spreadsheets_read() {
     assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,,1,,,,190,10,,,,");
     assert_eq!(lines.count(), 6);
     assert!(text.contains(",0.5,0.5,2.16,0,"), "{text}");
+    let mut hostile = list();
+    hostile.prices[0].name = "=1+1".to_owned();
+    hostile.prices[0].not_measured = Some("@SUM(A1)".to_owned());
+    let text = String::from_utf8((export::CSV.prices.unwrap())(&hostile).unwrap()).unwrap();
+    assert!(text.contains(",'=1+1,") && text.contains(",'@SUM(A1),"), "{text}");
 }
 
 #[test]

@@ -154,10 +154,28 @@ pub fn wrap_indented(text: &str, columns: usize, indent: usize) -> Vec<String> {
     wrap(text, columns.saturating_sub(indent), 2).iter().map(|line| format!("{margin}{line}")).collect()
 }
 
+/// A field that a spreadsheet takes for text: what would begin a formula gets an apostrophe before it. Numbers stay numbers.
+pub fn no_formula(field: &str) -> String {
+    let begins = field.trim_start_matches([' ', '\u{a0}']).chars().next();
+    let risky = begins.is_some_and(|c| "=+-@\t\r\n|%＝＋－＠".contains(c));
+    if risky && field.parse::<f64>().is_err() { format!("'{field}") } else { field.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
-
     use super::*;
+
+    #[test]
+    fn no_field_is_a_formula() {
+        for hostile in
+            ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "%0A=1"]
+        {
+            assert!(no_formula(hostile).starts_with('\''), "{hostile}");
+        }
+        for number in ["-1.5", "+3", "1e-9", "", "sort -u", "0"] {
+            assert_eq!(no_formula(number), number);
+        }
+    }
 
     #[test]
     fn an_ascii_terminal_gets_ascii() {

@@ -1,10 +1,14 @@
 //! Comma-separated values: of results hyperfine's, one line a result, always in seconds, in which single times and exit codes have no
 //! place; of a price list one line a row.
+//!
+//! Of results it is read as hyperfine's, so that commands and parameters stand as they are: a spreadsheet may take one for a formula. No text
+//! of a price list is one.
 
 use ::csv::Writer;
 use whyfaster_core::price::PriceList;
 use whyfaster_words::display::FileOption;
 use whyfaster_words::look::Look;
+use whyfaster_words::text::no_formula;
 
 use super::exporter::Exporter;
 use super::hyperfine::{Outcome, parameters};
@@ -66,7 +70,7 @@ fn prices(list: &PriceList) -> anyhow::Result<Vec<u8>> {
     ])?;
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for price in &list.prices {
-        let text = [&price.group, &price.name, &price.variant, &price.unit].map(Clone::clone);
+        let text = [&price.group, &price.name, &price.variant, &price.unit].map(|it| no_formula(it));
         let times =
             [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
         let receipt = &price.receipt;
@@ -75,7 +79,7 @@ fn prices(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         let mut row: Vec<String> = text.to_vec();
         row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
         row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
-        row.push(price.not_measured.clone().unwrap_or_default());
+        row.push(no_formula(price.not_measured.as_deref().unwrap_or_default()));
         let figures = price.instructions.unwrap_or_default();
         row.extend([figures.floor, figures.median, figures.p99].map(number));
         writer.write_record(row)?;

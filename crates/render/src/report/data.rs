@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
+use whyfaster_words::text::no_formula;
 
 /// A file that the page hands out, packed in it.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ impl Table {
 
     /// Adds a row.
     pub(super) fn row(&mut self, fields: impl IntoIterator<Item = String>) {
-        let fields = fields.into_iter().map(|field| harmless(&field));
+        let fields = fields.into_iter().map(|field| no_formula(&field));
         // It writes to memory, and every row of a table is made by the same code.
         let _ = self.0.write_record(fields);
     }
@@ -90,13 +91,6 @@ impl Table {
     fn into_bytes(self) -> Vec<u8> {
         self.0.into_inner().unwrap_or_default()
     }
-}
-
-/// A field that a spreadsheet takes for text: what would begin a formula gets an apostrophe before it. Numbers stay numbers.
-fn harmless(field: &str) -> String {
-    let begins = field.trim_start_matches([' ', '\u{a0}']).chars().next();
-    let risky = begins.is_some_and(|c| "=+-@\t\r\n|%＝＋－＠".contains(c));
-    if risky && field.parse::<f64>().is_err() { format!("'{field}") } else { field.to_owned() }
 }
 
 /// A number of a table; empty where there is none.
@@ -136,14 +130,6 @@ mod tests {
 
     #[test]
     fn no_field_is_a_formula() {
-        for hostile in
-            ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "%0A=1"]
-        {
-            assert!(harmless(hostile).starts_with('\''), "{hostile}");
-        }
-        for number in ["-1.5", "+3", "1e-9", "", "sort -u", "0"] {
-            assert_eq!(harmless(number), number);
-        }
         let mut table = Table::new(&["name", "seconds"]);
         table.row(["=1+1,\"x\"\n".to_owned(), (-0.5).to_string()]);
         assert_eq!(

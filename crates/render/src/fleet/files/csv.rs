@@ -1,6 +1,7 @@
 //! A table as comma-separated values, a line a row; what is not known is empty.
 
 use ::csv::Writer;
+use whyfaster_words::text::no_formula;
 
 use super::rows::{Cell, Column, Rows};
 
@@ -23,7 +24,8 @@ impl Rows for Csv {
         }
         for cell in cells {
             match *cell {
-                Cell::Text(text) => self.0.write_field(text)?,
+                // Machines and rows are called what somebody else chose.
+                Cell::Text(text) => self.0.write_field(no_formula(text))?,
                 Cell::Real(real) => self.0.write_field(known(real))?,
                 Cell::Count(count) => self.0.write_field(known(count))?,
                 Cell::Flag(flag) => self.0.write_field(known(flag))?,
@@ -47,8 +49,9 @@ mod tests {
         let columns = [("name", Kind::Text), ("ns", Kind::Real), ("changed", Kind::Flag)];
         let mut table = Box::new(Csv::new(&columns).unwrap());
         table.row(&[Cell::Text("row, 0"), Cell::Real(None), Cell::Flag(None)]).unwrap();
-        table.row(&[Cell::Text("row, 1"), Cell::Real(Some(0.125)), Cell::Flag(Some(false))]).unwrap();
+        table.row(&[Cell::Text("row, 1"), Cell::Real(Some(-0.125)), Cell::Flag(Some(false))]).unwrap();
+        table.row(&[Cell::Text("=1+1"), Cell::Real(None), Cell::Flag(None)]).unwrap();
         let text = String::from_utf8(table.finish().unwrap()).unwrap();
-        assert_eq!(text, "name,ns,changed\n\"row, 0\",,\n\"row, 1\",0.125,false\n");
+        assert_eq!(text, "name,ns,changed\n\"row, 0\",,\n\"row, 1\",-0.125,false\n'=1+1,,\n");
     }
 }
