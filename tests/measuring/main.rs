@@ -27,6 +27,7 @@ mod reliability_limits;
 mod reliability_signals;
 mod report;
 mod screens;
+mod secrets;
 mod show_and_exports;
 mod statistics_real_clock;
 mod study;

@@ -91,9 +91,21 @@ fn unclear(what: String) -> Failure {
     )
 }
 
+/// The variable that names the store. Its value may hold a password, so no command of a plan gets it.
+pub const STORE: &str = "WHYFASTER_STORE";
+
+/// Variables that may hold a password of the store. They are for this program and its user, and for nobody who is further away.
+pub const SECRETS: [&str; 2] = [STORE, "PGPASSWORD"];
+
 /// Variables that name a file, a directory or a socket of one user: an agent, a cache of tickets, a bus.
-const OF_ONE_USER: [&str; 5] =
-    ["DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME", "SSH_AUTH_SOCK", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+const OF_ONE_USER: [&str; 6] = [
+    "DBUS_SESSION_BUS_ADDRESS",
+    "KRB5CCNAME",
+    "PGPASSFILE",
+    "SSH_AUTH_SOCK",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+];
 
 /// Whether what such a variable names is there and another user's.
 fn of_another(value: &OsStr, uid: u32) -> bool {
@@ -111,6 +123,7 @@ fn of_another(value: &OsStr, uid: u32) -> bool {
 /// as that caller again. What was made for root (pam_systemd sets XDG_RUNTIME_DIR) is not.
 pub fn environment(user: &User) -> (Vec<(String, String)>, Vec<&'static str>) {
     let mut taken = vec!["SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME"];
+    taken.extend(SECRETS);
     taken.extend(
         OF_ONE_USER.iter().filter(|name| env::var_os(name).is_some_and(|value| of_another(&value, user.uid))),
     );

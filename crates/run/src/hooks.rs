@@ -17,6 +17,7 @@ use rustix::process::{
 use whyfaster_core::plan::{Alternative, Shell};
 use whyfaster_core::run::Run;
 use whyfaster_host::said::unblock_signals;
+use whyfaster_host::user::STORE;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::client::Launcher;
@@ -173,6 +174,7 @@ impl Hooks<'_> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("-c").arg(line).stdin(Stdio::null()).stdout(stream()).stderr(stream());
         let run_as = self.run_as.clone();
+        command.env_remove(STORE);
         if let Some(user) = &run_as {
             user.dress(&mut command);
         }

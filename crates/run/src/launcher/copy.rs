@@ -9,6 +9,7 @@ use std::{io, ptr};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
+use whyfaster_host::user::STORE;
 
 use super::super::protocol::{Arrivals, Purpose, Request, RunAs, Step};
 use super::super::realtime::become_realtime;
@@ -220,8 +221,9 @@ fn environment(set: &[(String, String)], user: Option<&RunAs>) -> io::Result<Vec
         .iter()
         .chain(of_user.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name)))
         .collect();
-    let taken =
-        |name: &OsString| user.is_some_and(|user| user.unset.iter().any(|other| name == other.as_str()));
+    let taken = |name: &OsString| {
+        name == STORE || user.is_some_and(|user| user.unset.iter().any(|other| name == other.as_str()))
+    };
     let inherited = std::env::vars_os()
         .filter(|(name, _)| !taken(name) && !all.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
     inherited

@@ -8,9 +8,6 @@ use whyfaster_words::exit::Failure;
 
 use super::server::Named;
 
-/// The variable of the environment that names the store where no option does.
-const VARIABLE: &str = "WHYFASTER_STORE";
-
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -43,9 +40,9 @@ impl Address {
         if let Some(named) = named {
             return Self::of(named).map_err(|why| wrong("--store", why));
         }
-        if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
-            let text = text.to_str().ok_or_else(|| wrong(VARIABLE, "it is not UTF-8".to_owned()))?;
-            return Self::of(text).map_err(|why| wrong(VARIABLE, why));
+        if let Some(text) = std::env::var_os(STORE).filter(|text| !text.is_empty()) {
+            let text = text.to_str().ok_or_else(|| wrong(STORE, "it is not UTF-8".to_owned()))?;
+            return Self::of(text).map_err(|why| wrong(STORE, why));
         }
         usual().map(Self::File).ok_or_else(|| {
             let message =

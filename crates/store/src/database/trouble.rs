@@ -115,7 +115,7 @@ impl Unconnected {
             ),
             Self::Refused(why) => (
                 format!("the server of the store {address} refuses the connection: {why}"),
-                "check user and database; give the password by PGPASSWORD or in ~/.pgpass (mode 0600)".into(),
+                "check user and database; give the password in ~/.pgpass or the file of PGPASSFILE (mode 0600), or by PGPASSWORD".into(),
             ),
             Self::Unproven(why) => (
                 format!("there is no safe connection to the store {address}: {why}"),

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use whyfaster_host::said::{said_unless, said_within};
+use whyfaster_host::user::SECRETS;
 
 /// How long a client may take that asks for one thing. Without its controller it tries for minutes.
 pub(super) const ASKED: Duration = Duration::from_secs(5);
@@ -48,6 +49,10 @@ impl Fault {
 pub(super) fn client(name: &str) -> Command {
     let mut command = Command::new(name);
     for (name, _) in env::vars_os().filter(|(name, _)| is_of_a_request(name)) {
+        command.env_remove(name);
+    }
+    // The controller keeps the environment of a job in a file.
+    for name in SECRETS {
         command.env_remove(name);
     }
     for name in REQUEST {
@@ -135,6 +140,16 @@ mod tests {
         ] {
             assert!(!is_of_a_request(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn no_client_gets_a_password_of_the_store() {
+        let taken: Vec<_> = client("true")
+            .get_envs()
+            .filter(|(_, value)| value.is_none())
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        assert!(SECRETS.iter().all(|name| taken.iter().any(|it| it == name)), "{taken:?}");
     }
 
     #[test]
