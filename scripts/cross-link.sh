@@ -30,7 +30,8 @@ install_zig() {
     mkdir -p "$TOOLS"
     python3 -m venv "$zig_dir" || fail "python3 could not make a venv in $zig_dir" 'install python3-venv'
     "$zig_dir/bin/python" -m pip --quiet install --disable-pip-version-check --only-binary :all: --no-deps \
-        "ziglang==$ZIGLANG_VERSION" || fail "pip could not install ziglang $ZIGLANG_VERSION" 'check the network'
+        --require-hashes -r <(grep "^ziglang==$ZIGLANG_VERSION " "$here/pip.txt") ||
+        fail "pip could not install ziglang $ZIGLANG_VERSION" 'check the network, and its digests in scripts/pip.txt'
     [ "$(zig version)" = "$ZIGLANG_VERSION" ] || fail 'ziglang was installed but does not run' "rm -r $zig_dir"
 }
 

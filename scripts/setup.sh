@@ -305,7 +305,8 @@ typos_from_pypi() {
     rm -rf "$dir"
     quietly python3 -m venv "$dir" || fail "python3 could not make a venv in $dir" 'install python3-venv'
     quietly "$dir/bin/python" -m pip install --disable-pip-version-check --only-binary :all: --no-deps \
-        "typos==$TYPOS_VERSION" || fail "pip could not install typos $TYPOS_VERSION" 'check the network'
+        --require-hashes -r <(grep "^typos==$TYPOS_VERSION " "$here/pip.txt") ||
+        fail "pip could not install typos $TYPOS_VERSION" 'check the network, and its digests in scripts/pip.txt'
     works typos "$TYPOS_VERSION" || fail 'typos was installed but does not run' "rm -r $dir"
 }
 
