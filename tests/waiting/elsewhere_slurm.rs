@@ -1,12 +1,14 @@
 //! `fleet` on a Slurm of some nodes: what Slurm and its nodes may do in the middle of a run. Most of the time it waits.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
 use crate::support::engines::few_runs;
 use crate::support::needs::needs;
 use crate::support::slurm::Cluster;
+use crate::support::user::{NOBODY, as_user};
 use crate::support::{PROGRAM, Sandbox, eventually, kill, terminal, together};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -80,6 +82,24 @@ fn waits_for_its_turn(cluster: &Cluster) -> bool {
     };
     let first = array("_0 ", "Resources");
     first.is_some() && first == array("_1 ", "JobHeldUser")
+}
+
+/// Another user knows the numbers of the next jobs, and is there before them.
+#[test]
+fn nobody_takes_the_pipe_of_a_job_before_it_begins() {
+    let _together = together();
+    let cluster = needs!(Cluster::new(1, ""));
+    let place = &cluster.place;
+    let traps: Vec<String> = (1..=9).map(|job| format!("far/whyfaster-{job}")).collect();
+    let traps: Vec<&str> = traps.iter().map(String::as_str).collect();
+    for (directory, mode) in [("", 0o711), ("far", 0o1777)] {
+        fs::set_permissions(place.path(directory), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    place.finish(as_user(place, NOBODY, "mkfifo", &traps)).ok();
+    let words = ["fleet", "compare", "slurm:p:n1", "--to=runs"];
+    cluster.run(&[&words[..], &few_runs("true")].concat()).expect(0, &["n1: done"]);
+    traps.iter().for_each(|trap| fs::remove_file(place.path(trap)).unwrap());
+    cluster.assert_clean();
 }
 
 /// A node that Slurm has given, and whose daemon then does nothing.

@@ -113,9 +113,10 @@ fn a_machine_that_falls_silent_is_given_up_and_ends_what_it_runs() {
     // Meanwhile nobody else measures there, whatever calls it.
     let second = ["fleet", "compare", "ssh:alpha", "--to=second", "--send=lines"];
     network.place.write("lines", "1\n2\n3\n");
-    network
-        .run(&[&second[..], &QUICK].concat())
-        .expect(1, &["alpha: another run measures on it", "0 of 1 machine gave a record"]);
+    network.run(&[&second[..], &QUICK].concat()).expect(
+        1,
+        &["alpha: another run measures on it (of the user with uid 0)", "0 of 1 machine gave a record"],
+    );
     kill(network.find(ssh).unwrap(), Signal::STOP);
     running.wait().expect(1, &["ruler: it began to measure, and then nothing came from it for 8 s"]);
     eventually("no process is left", || network.place.sleepers().is_empty());
@@ -284,6 +285,24 @@ fn a_verb_that_cannot_be_started_says_why() {
     network.assert_clean();
 }
 
+/// It takes a directory away in which it runs and was asked for something, and no other.
+#[test]
+fn the_far_side_that_is_called_by_hand_takes_no_directory_away() {
+    let place = Sandbox::new();
+    fs::create_dir(place.path("kept")).unwrap();
+    let request = r#"{"digest":"","words":[],"files":[],"silence_ms":1000}"#;
+    for line in [
+        "\"$whyfaster\" __far kept </dev/null".to_owned(),
+        format!("cp \"$whyfaster\" kept/whyfaster; echo '{request}' | \"$whyfaster\" __far kept"),
+        "kept/whyfaster __far kept </dev/null".to_owned(),
+    ] {
+        assert!(place.shell(&line).out.contains("ready"), "{line}");
+        assert!(place.path("kept").exists(), "{line}");
+    }
+    place.shell(&format!("echo '{request}' | kept/whyfaster __far kept")).ok();
+    assert!(!place.path("kept").exists());
+}
+
 #[test]
 fn each_failure_has_its_reason_and_holds_no_other_machine() {
     let mut network = needs!(Network::new());
@@ -315,7 +334,7 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
         &[
             "hung: nothing came from it for 6 s before it began",
             "alpha: done",
-            "again: it is the same machine as alpha",
+            "again: by its boot id it is the same machine as alpha",
             "small: there is no room on it: ",
             "whyfaster-far: no room for the program in",
             "stranger: it could not be reached (exit status 255)",
@@ -333,7 +352,7 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
         &[
             "compare on 6 machines",
             "hung: done",
-            "again: it is the same machine as alpha",
+            "again: by its boot id it is the same machine as alpha",
             "2 of 7 machines gave a record",
         ],
     );

@@ -28,9 +28,13 @@ pub fn trouble(trouble: &Trouble) -> String {
         }
         Trouble::TooLong { seconds } => format!("it was not done within {}", time(*seconds)),
         Trouble::SameMachine { name } => {
-            format!("it is the same machine as {name}, and {DISTURB}")
+            // Whoever has a machine may have it give the number of another one.
+            format!("by its boot id it is the same machine as {name}, and {DISTURB}")
         }
-        Trouble::Busy => format!("another run measures on it, and {DISTURB}"),
+        Trouble::Busy { uid } => {
+            let whose = uid.map_or_else(String::new, |uid| format!(" (of the user with uid {uid})"));
+            format!("another run measures on it{whose}, and {DISTURB}")
+        }
         Trouble::NotLinux { system } => format!("it runs {system}, and this program runs on Linux"),
         Trouble::NoProgram { machine } => {
             format!("it is {machine}, and there is no program for that: --binary {machine}=FILE names one")

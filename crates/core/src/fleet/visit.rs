@@ -38,7 +38,11 @@ pub enum Trouble {
         name: String,
     },
     /// Another run measures on it.
-    Busy,
+    Busy {
+        /// The user whose run that is, if it is known.
+        #[serde(default)]
+        uid: Option<u32>,
+    },
     /// This program runs on Linux only.
     NotLinux {
         /// What it runs.

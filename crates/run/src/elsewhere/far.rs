@@ -8,12 +8,14 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::socket_peercred;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use whyfaster_words::exit;
 
 use super::message::{LONGEST, Message, Request, Sent, beat, digest};
@@ -27,6 +29,9 @@ pub const VERB: &str = "__far";
 
 /// The first word that runs a verb for its record alone; the file of that follows, then the verb and its words.
 pub const THERE: &str = "__there";
+
+/// What the program is called in its directory.
+const PROGRAM: &str = "whyfaster";
 
 /// How long there may be no sign before the request says it.
 const UNTOLD: Duration = Duration::from_secs(60);
@@ -56,8 +61,12 @@ impl From<io::Error> for Gone {
 /// Serves one run.
 pub fn main() -> ExitCode {
     let Some(directory) = env::args_os().nth(2).map(PathBuf::from) else { return ExitCode::FAILURE };
-    let ended = serve(&directory);
-    remove(&directory);
+    let mut requested = false;
+    let ended = serve(&directory, &mut requested);
+    // Somebody may call this by hand, with any directory.
+    if requested && holds_this_program(&directory) {
+        remove(&directory);
+    }
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Gone::Refused(message)) => {
@@ -70,6 +79,12 @@ pub fn main() -> ExitCode {
         }
         Err(Gone::Cut) => ExitCode::FAILURE,
     }
+}
+
+fn holds_this_program(directory: &Path) -> bool {
+    let file = |path: &Path| fs::metadata(path).map(|about| (about.dev(), about.ino()));
+    let (there, this) = (file(&directory.join(PROGRAM)), file(Path::new("/proc/self/exe")));
+    there.is_ok_and(|there| this.is_ok_and(|this| this == there))
 }
 
 /// Takes the directory away. The shell above does it too, if it lives.
@@ -90,13 +105,14 @@ fn open_up(directory: &Path) {
     }
 }
 
-fn serve(directory: &Path) -> Result<(), Gone> {
+fn serve(directory: &Path, requested: &mut bool) -> Result<(), Gone> {
     let interrupts = Interrupts::take_over().map_err(|_| Gone::Cut)?;
     let mut line = Lifeline::of(&interrupts)?;
     say(&Message::Ready)?;
     let request: Request = serde_json::from_str(&line.line()?).map_err(|_| Gone::Cut)?;
+    *requested = true;
     line.silence = Duration::from_millis(request.silence_ms);
-    if digest(&fs::read(directory.join("whyfaster"))?) != request.digest {
+    if digest(&fs::read(directory.join(PROGRAM))?) != request.digest {
         return Err(Gone::Refused(Message::Damaged));
     }
     let work = directory.join("work");
@@ -119,12 +135,23 @@ fn serve(directory: &Path) -> Result<(), Gone> {
 fn alone() -> Result<Option<UnixListener>, Gone> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let name = format!("whyfaster-measures-{}", boot.trim());
-    let held = SocketAddr::from_abstract_name(name).and_then(|address| UnixListener::bind_addr(&address));
+    let held = SocketAddr::from_abstract_name(&name).and_then(|address| UnixListener::bind_addr(&address));
     match held {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(Gone::Refused(Message::Busy)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            Err(Gone::Refused(Message::Busy { uid: holder(&name).ok() }))
+        }
         // Where there is no such address, nothing is known of others.
         held => Ok(held.ok()),
     }
+}
+
+/// Who holds it. Any user may, for ever, so that user has to be known.
+fn holder(name: &str) -> io::Result<u32> {
+    // Nobody accepts: a full queue is not waited for.
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+    Ok(socket_peercred(&socket)?.uid.as_raw())
 }
 
 fn say(message: &Message) -> io::Result<()> {
@@ -136,7 +163,7 @@ fn say(message: &Message) -> io::Result<()> {
 }
 
 fn start(words: &[String], directory: &Path, work: &Path, record: &Path) -> io::Result<Group> {
-    let mut command = Command::new(directory.join("whyfaster"));
+    let mut command = Command::new(directory.join(PROGRAM));
     command.arg(THERE).arg(record).args(words).current_dir(work);
     Group::kept(&command, Orphaned::Told, Left::Ended, GRACE, |it| {
         it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -40,8 +40,8 @@ pub(super) enum Message {
     Begun,
     /// It is not what was sent.
     Damaged,
-    /// Another run measures there.
-    Busy,
+    /// Another run measures there, of this user if that is known.
+    Busy { uid: Option<u32> },
     /// There is no room for it.
     NoRoom { why: String },
     /// It lives.

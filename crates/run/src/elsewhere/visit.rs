@@ -204,7 +204,7 @@ impl Visit<'_> {
                 Message::Alive => {}
                 Message::Said { line } => self.link.note(&line),
                 Message::Damaged => return Err(Trouble::Damaged),
-                Message::Busy => return Err(Trouble::Busy),
+                Message::Busy { uid } => return Err(Trouble::Busy { uid }),
                 Message::NoRoom { why } => return Err(Trouble::NoRoom { said: vec![why] }),
                 Message::Ended { status, .. } if !DONE.contains(&status) => {
                     return Err(Trouble::Verb { status, said: self.link.said() });

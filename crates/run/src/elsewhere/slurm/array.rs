@@ -33,12 +33,12 @@ const LARGEST: usize = 1000;
 /// How long it is tried to take what waits out of the queue, once we are gone.
 const GUARDED: Duration = Duration::from_secs(600);
 
-/// The pipe between a task and its shell. Both know the job by its number, and sbatch gives all tasks one script.
-const PIPE: &str = "whyfaster-$SLURM_JOB_ID";
-
 /// The arrays of a partition.
 pub(super) struct Array {
     partition: String,
+    /// The pipe between a task and its shell, which both know by this. sbatch gives all tasks one script, so that the number of the job is in it; and a
+    /// number alone others could guess, and make the file before the task does.
+    pipe: String,
     asked: Mutex<Asked>,
     /// Held by who submits, and by who asks for the queue. What is known can be had meanwhile.
     submits: Mutex<()>,
@@ -102,7 +102,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Array {
     pub(super) fn of(partition: &str) -> Self {
         let (asked, submits, looks) = <(Mutex<Asked>, Mutex<()>, Mutex<()>)>::default();
-        Self { partition: partition.to_owned(), asked, submits, looks }
+        let pipe = format!("{}-$SLURM_JOB_ID", job_name());
+        Self { partition: partition.to_owned(), pipe, asked, submits, looks }
     }
 
     /// The id of this node's task, or why there is none, if it has been asked for.
@@ -151,7 +152,7 @@ impl Array {
     fn submit(&self, nodes: &[String], is_stopped: &dyn Fn() -> bool) -> Result<String, Fault> {
         let name = job_name();
         let guard = Guard::over(&name).map_err(|error| Fault::Silent(error.to_string()))?;
-        let (array, job) = (format!("--array=0-{}", nodes.len() - 1), hold::job(PIPE));
+        let (array, job) = (format!("--array=0-{}", nodes.len() - 1), hold::job(&self.pipe));
         let words = [
             &["sbatch", "--parsable", "--hold", &array, "-p", &self.partition, "--job-name", &name][..],
             &["-N1", "-n1", "--exclusive", "--mem=0", "--no-requeue", "--chdir=/"],
@@ -312,7 +313,7 @@ impl OfNode {
             "--chdir=/",
         ]);
         command.args(["--cpu-bind=none", "--mpi=none"]).arg("--export=HOME,USER,LOGNAME,PATH,LANG");
-        command.args(hold::attached(PIPE, &id));
+        command.args(hold::attached(&self.array.pipe, &id));
         command
     }
 }
@@ -377,6 +378,17 @@ fn task_of(line: &str) -> Option<(String, (Standing, String))> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_guesses_the_pipe_of_a_task() {
+        let [one, other] = [(); 2].map(|()| Array::of("p"));
+        assert!(
+            one.pipe != other.pipe && one.pipe.ends_with("-$SLURM_JOB_ID"),
+            "{} {}",
+            one.pipe,
+            other.pipe
+        );
+    }
 
     #[test]
     fn a_task_waits_for_a_reason_or_has_its_node_or_is_gone() {
