@@ -200,22 +200,7 @@ impl Collection {
         };
         let broken = |error: io::Error| damaged(error.to_string());
         let bytes = store::bounded(&journal, about.len()).map_err(broken)?;
-        if bytes.len() as u64 > store::MAX_BYTES {
-            return Err(damaged(format!("it is larger than {} MiB", store::MAX_BYTES >> 20)));
-        }
-        // A line may be cut short within a character.
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let wanted: Wanted = serde_json::from_slice(lines.next().unwrap_or_default())
-            .map_err(|error| damaged(error.to_string()))?;
-        wanted.check().map_err(damaged)?;
-        let (mut met, mut begun) = (BTreeMap::new(), None);
-        for line in lines {
-            match serde_json::from_slice(line) {
-                Ok(Entry::Met { machine, boot }) => drop(met.insert(machine, boot)),
-                Ok(Entry::Begun(birth)) => begun = Some(birth),
-                _ => {}
-            }
-        }
+        let Written { wanted, met, begun } = Written::of(&bytes).map_err(damaged)?;
         wanted.check_names(directory)?;
         let held = fs::metadata(directory).map_err(broken)?;
         if let Some(why) = doubt(&about, &held, begun.as_ref()) {
@@ -382,6 +367,35 @@ fn doubt(journal: &Metadata, directory: &Metadata, begun: Option<&Birth>) -> Opt
     (!here).then(|| format!("{FILE} is not the file that the run began with, but a copy"))
 }
 
+/// What stands in a `fleet.run`.
+struct Written {
+    wanted: Wanted,
+    met: BTreeMap<String, String>,
+    begun: Option<Birth>,
+}
+
+impl Written {
+    fn of(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() as u64 > store::MAX_BYTES {
+            return Err(format!("it is larger than {} MiB", store::MAX_BYTES >> 20));
+        }
+        // A line may be cut short within a character.
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let wanted: Wanted =
+            serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| error.to_string())?;
+        wanted.check()?;
+        let (mut met, mut begun) = (BTreeMap::new(), None);
+        for line in lines {
+            match serde_json::from_slice(line) {
+                Ok(Entry::Met { machine, boot }) => drop(met.insert(machine, boot)),
+                Ok(Entry::Begun(birth)) => begun = Some(birth),
+                _ => {}
+            }
+        }
+        Ok(Self { wanted, met, begun })
+    }
+}
+
 fn file_of(directory: &Path, machine: &str) -> PathBuf {
     directory.join(format!("{machine}.json"))
 }
@@ -406,12 +420,29 @@ fn hold(journal: &File, directory: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use whyfaster_fuzz::{Form, run};
+
     use super::*;
 
     fn wanted() -> Wanted {
         let machines =
             [("a", "ssh:a"), ("b", "ssh:b")].map(|(name, asked)| (name.to_owned(), asked.to_owned()));
         Wanted::new(vec!["prices".to_owned()], machines.to_vec())
+    }
+
+    /// No record of a run that is taken up goes anywhere else than into its directory.
+    #[test]
+    fn fuzz_fleet_run() {
+        let place = tempfile::tempdir().unwrap();
+        run("fleet_run", Form::Json, |bytes| {
+            let Ok(Written { wanted, .. }) = Written::of(bytes) else { return false };
+            let held = wanted.check_names(place.path()).is_ok();
+            let within = |(name, _): &(String, String)| {
+                file_of(place.path(), name).parent() == Some(place.path()) && !name.contains('/')
+            };
+            assert!(!held || wanted.machines.iter().all(within), "{wanted:?}");
+            held && !wanted.asks().is_empty()
+        });
     }
 
     #[test]
