@@ -16,8 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use whyfaster_core::fleet::visit::Trouble;
-use whyfaster_host as host;
-use whyfaster_host::Caller;
+use whyfaster_rights as rights;
 use whyfaster_store as store;
 use whyfaster_store::Held;
 use whyfaster_words::exit::{Exit, Failure, say};
@@ -351,12 +350,11 @@ impl Wanted {
     }
 }
 
-/// Why a run may be somebody else's, if it may. Whoever called sudo is this user as well.
+/// Why a run may be somebody else's, if it may. Root's word is as good as one's own.
 fn doubt(journal: &Metadata, directory: &Metadata, begun: Option<&Birth>) -> Option<String> {
-    let own = rustix::process::geteuid().as_raw();
-    let caller = host::user(own, &Caller::here(), false).map_or(own, |user| user.uid);
+    let own = rights::file_user();
     for (what, about) in [(FILE, journal), ("the directory", directory)] {
-        if ![own, caller].contains(&about.uid()) {
+        if ![0, own].contains(&about.uid()) {
             return Some(format!("{what} belongs to another user (uid {})", about.uid()));
         }
         if about.mode() & OTHERS_WRITE != 0 {
