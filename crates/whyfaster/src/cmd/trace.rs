@@ -33,21 +33,7 @@ use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
     results::check(&outputs.common)?;
-    for note in &outputs.common.notes {
-        say(&format!("note: {note}"));
-    }
-    if plan.user.as_ref().is_some_and(|user| user.because == Because::Sudo && is_of_another(user.uid)) {
-        say("note: the command gets no terminal, because a shell of root's reads this one later. \
-             Start whyfaster with sudo from your own shell for a command that asks something");
-    }
-    // Who writes "--" knows where the command begins.
-    if let Some(word) = taken_by_command(&args.command)
-        && !std::env::args_os().any(|word| word == "--")
-    {
-        say(&format!(
-            "note: '{word}' stands behind the command and is the command's: options of whyfaster go before it"
-        ));
-    }
+    notes(args, &plan, &outputs);
     let interrupts = Interrupts::take_over()?;
     let mut sinks = Sinks::open(&plan, &outputs)?;
     // Calls are printed as they come, where the line would be.
@@ -96,6 +82,25 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     match failure {
         Some(failure) => Ok(exit::report(Err(failure.into()))),
         None => Ok(written),
+    }
+}
+
+/// Prints what the reader should know before the command runs.
+fn notes(args: &TraceArgs, plan: &TracePlan, outputs: &TraceOutputs) {
+    for note in &outputs.common.notes {
+        say(&format!("note: {note}"));
+    }
+    if plan.user.as_ref().is_some_and(|user| user.because == Because::Sudo && is_of_another(user.uid)) {
+        say("note: the command gets no terminal, because a shell of root's reads this one later. \
+             Start whyfaster with sudo from your own shell for a command that asks something");
+    }
+    // Who writes "--" knows where the command begins.
+    if let Some(word) = taken_by_command(&args.command)
+        && !std::env::args_os().any(|word| word == "--")
+    {
+        say(&format!(
+            "note: '{word}' stands behind the command and is the command's: options of whyfaster go before it"
+        ));
     }
 }
 
