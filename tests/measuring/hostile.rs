@@ -129,6 +129,21 @@ fn no_output_follows_a_link_that_a_measured_command_planted() {
 }
 
 #[test]
+fn an_output_that_the_caller_cannot_write_is_refused_before_anything_runs() {
+    needs!(root());
+    let scene = Scene::new();
+    let record = scene.vault("directory/r.json");
+    let ran = scene.place.finish(under_sudo(&scene.place, &["compare", "--record", &record, "touch ran"]));
+    ran.expect_error(1, &[&record, "Permission denied", "called sudo (uid 65534)", "--as-root"]);
+    assert!(!scene.place.path("ran").exists());
+    scene
+        .place
+        .finish(under_sudo(&scene.place, &["compare", "--as-root", "--runs=1", "--record", &record, "true"]))
+        .ok();
+    assert_eq!(fs::metadata(record).unwrap().uid(), 0);
+}
+
+#[test]
 fn no_output_follows_a_directory_that_a_measured_command_exchanged() {
     needs!(root());
     let scene = Scene::new();

@@ -4,9 +4,17 @@ use std::io;
 use std::path::Path;
 
 use rustix::io::Errno;
+use whyfaster_rights as rights;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::place::Foreign;
+
+/// Who called sudo, if that user's rights to files are used.
+fn caller() -> Option<u32> {
+    let uid = rights::file_user();
+    let of_sudo = std::env::var("SUDO_UID").ok()?;
+    (uid != 0 && of_sudo.parse() == Ok(uid)).then_some(uid)
+}
 
 /// A file that cannot be written.
 pub fn writing(path: &Path, error: &io::Error) -> Failure {
@@ -15,7 +23,13 @@ pub fn writing(path: &Path, error: &io::Error) -> Failure {
             "Free some space, or write to another disk. What stood there before is untouched.".to_owned()
         }
         Some(Errno::ROFS) => "This file system cannot be written. Choose a file elsewhere.".to_owned(),
-        Some(Errno::ACCESS | Errno::PERM) => "Choose a file in a directory that you may write to.".to_owned(),
+        Some(Errno::ACCESS | Errno::PERM) => match caller() {
+            Some(uid) => format!(
+                "Choose a directory of the user who called sudo (uid {uid}): files are written with that user's rights. \
+                 Where commands run, --as-root writes them as root."
+            ),
+            None => "Choose a file in a directory that you may write to.".to_owned(),
+        },
         Some(Errno::NOENT) => match path.parent().filter(|directory| !directory.exists()) {
             Some(directory) if !directory.as_os_str().is_empty() => {
                 format!("Make the directory first: mkdir -p '{}'", directory.display())
