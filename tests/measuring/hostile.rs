@@ -277,6 +277,20 @@ fn the_ladder_writes_to_no_file_of_roots() {
 }
 
 #[test]
+fn under_sudo_the_store_is_found_and_is_the_callers() {
+    needs!(root());
+    let scene = Scene::new();
+    let run = |words: &[&str]| {
+        let mut command = under_sudo(&scene.place, words);
+        command.env("WHYFASTER_STORE", scene.place.file("results/store.db"));
+        scene.place.finish(command).ok()
+    };
+    run(&["compare", "--runs=2", "--why=no", "--save", "--label=sudo", "true", "true"]);
+    assert!(run(&["store", "list"]).out.contains("sudo"));
+    assert_eq!(fs::metadata(scene.place.path("results/store.db")).unwrap().uid(), 65_534);
+}
+
+#[test]
 fn records_are_not_kept_where_another_user_leads_a_link() {
     needs!(root());
     let scene = Scene::new();

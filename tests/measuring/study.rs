@@ -12,6 +12,7 @@ use clap::Parser;
 use sha2::{Digest, Sha256};
 use whyfaster::cli::args::{Args, StudyArgs, Verb};
 use whyfaster::cli::{HostSeed, Outputs};
+use whyfaster::cmd::results;
 use whyfaster::cmd::study::commands::{Machine, run};
 use whyfaster::cmd::study::list;
 use whyfaster::study::{self, Measures};
@@ -144,9 +145,11 @@ fn ran(words: &[&str], measured: &mut dyn FnMut(&Plan) -> anyhow::Result<Finishe
             measured(plan)
         },
         trace: &mut |_, _| panic!("this study traces nothing"),
+        done: &mut || {},
         here: &HostSeed { seed: 11, ..HostSeed::here() },
     };
     let outputs = Outputs::of_study(&args).unwrap();
+    results::check(&outputs).unwrap();
     let result = run(&study, commands, &args, &outputs, &mut machine, &mut stdout);
     Ran { result, stdout: String::from_utf8(stdout).unwrap(), dir, plan: seen }
 }

@@ -11,7 +11,9 @@
 
 use std::io;
 
-use rustix::process::{getegid, geteuid, getgroups};
+use rustix::process::{
+    getegid, geteuid, getgroups, parent_process_death_signal, set_parent_process_death_signal,
+};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 /// No user has this number: setfsuid(2) then changes nothing and returns the present one.
@@ -89,11 +91,16 @@ fn present() -> (u32, u32) {
 
 /// Group first: a user other than root may not choose it.
 fn use_files_as(uid: u32, gid: u32) {
+    let death = parent_process_death_signal().ok().flatten();
     // SAFETY: plain system calls on this thread. As long as the user is not 0 the kernel also takes the capabilities over files
     // away, and gives them back with the 0 (capabilities(7), "Effect of user ID changes on capabilities").
     unsafe {
         libc::setfsgid(gid);
         libc::setfsuid(uid);
+    }
+    // The kernel forgets it with every change of the user: prctl(2), PR_SET_PDEATHSIG.
+    if death.is_some() {
+        let _ = set_parent_process_death_signal(death);
     }
 }
 
@@ -126,23 +133,25 @@ pub fn with_root<T>(action: impl FnOnce() -> T) -> T {
 /// Gives up every capability for good. Root keeps those over files and processes.
 ///
 /// # Errors
-/// The kernel refuses it, which a filter of system calls can make it do.
+/// A filter of system calls forbids it. Root then keeps its capabilities, and that is no error: it is root in any case.
 pub fn give_up_capabilities() -> io::Result<()> {
-    let left = if geteuid().is_root() { OF_ROOT } else { CapabilitySet::empty() };
-    let now = capabilities(None)?;
-    let sets = CapabilitySets {
-        effective: now.effective & left,
-        permitted: now.permitted & left,
-        inheritable: CapabilitySet::empty(),
-    };
-    if sets != now {
-        set_capabilities(None, sets)?
-    }
-    Ok(())
+    let root = geteuid().is_root();
+    let left = if root { OF_ROOT } else { CapabilitySet::empty() };
+    let given_up = capabilities(None).and_then(|now| {
+        let sets = CapabilitySets {
+            effective: now.effective & left,
+            permitted: now.permitted & left,
+            inheritable: CapabilitySet::empty(),
+        };
+        if sets == now { Ok(()) } else { set_capabilities(None, sets) }
+    });
+    if root { Ok(()) } else { Ok(given_up?) }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::Signal;
+
     use super::*;
 
     #[test]
@@ -151,6 +160,20 @@ mod tests {
         assert_eq!(with_root(present), (geteuid().as_raw(), getegid().as_raw()));
         assert_eq!(present(), before);
         assert_eq!(file_user(), before.0);
+    }
+
+    #[test]
+    fn the_signal_of_a_parents_death_stays() {
+        // Its own thread: the signal is of one thread, and so are the rights.
+        let kept = std::thread::spawn(|| {
+            set_parent_process_death_signal(Some(Signal::CONT)).unwrap();
+            let (uid, gid) = present();
+            // Root alone can take another user's rights; the others keep their own.
+            use_files_as(65_534, 65_534);
+            use_files_as(uid, gid);
+            parent_process_death_signal().unwrap()
+        });
+        assert_eq!(kept.join().unwrap(), Some(Signal::CONT));
     }
 
     #[test]

@@ -150,8 +150,12 @@ impl AtomicFile {
         let path = self.path;
         let ended = match self.made {
             Made::Stream(mut file) => file.flush(),
-            Made::Unnamed { file, place } => settle(&file, &place).and_then(|()| give_name(&file, &place)),
-            Made::Named { file, place, spare } => settle(&file, &place).and_then(|()| spare.replace(&place)),
+            Made::Unnamed { file, place } => settle(&file, &place)
+                .and_then(|()| give_name(&file, &place))
+                .map_err(|error| place.reason(error)),
+            Made::Named { file, place, spare } => settle(&file, &place)
+                .and_then(|()| spare.replace(&place))
+                .map_err(|error| place.reason(error)),
         };
         ended.map_err(|error| trouble::writing(&path, &error))
     }
@@ -178,9 +182,9 @@ fn begin(destination: &Destination, rights: u32) -> io::Result<Made> {
     match nameless(&place, rights) {
         // Without /proc there is no way to give it a name.
         Ok(file) if handle(&file).exists() => Ok(Made::Unnamed { file, place }),
-        Err(error) if !unsupported(&error) => Err(error),
+        Err(error) if !unsupported(&error) => Err(place.reason(error)),
         _ => {
-            let (file, spare) = named(&place, rights)?;
+            let (file, spare) = named(&place, rights).map_err(|error| place.reason(error))?;
             Ok(Made::Named { file, place, spare })
         }
     }

@@ -36,6 +36,11 @@ pub(super) struct Foreign {
     owner: u32,
 }
 
+/// The directory that the path led to is there no more. Another one under its name is not taken for it.
+#[derive(Debug, thiserror::Error)]
+#[error("its directory was removed while it was held")]
+pub(super) struct Gone;
+
 impl Place {
     /// Follows the path and its links to the name that is to be written.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
@@ -117,6 +122,14 @@ impl Place {
         // A full pipe is to be waited for.
         rustix::fs::fcntl_setfl(&fd, rustix::fs::fcntl_getfl(&fd)? - OFlags::NONBLOCK)?;
         Ok(fd)
+    }
+
+    /// The reason for an error: in a directory that was removed the kernel gives several.
+    pub(super) fn reason(&self, error: io::Error) -> io::Error {
+        match rustix::fs::fstat(&self.directory) {
+            Ok(directory) if directory.st_nlink == 0 => io::Error::new(io::ErrorKind::NotFound, Gone),
+            _ => error,
+        }
     }
 
     /// The same place once more: a second descriptor of the directory.

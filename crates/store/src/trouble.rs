@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use whyfaster_rights as rights;
 use whyfaster_words::exit::{Exit, Failure};
 
-use super::place::Foreign;
+use super::place::{Foreign, Gone};
 
 /// Who called sudo, if that user's rights to files are used.
 fn caller() -> Option<u32> {
@@ -18,7 +18,12 @@ fn caller() -> Option<u32> {
 
 /// A file that cannot be written.
 pub fn writing(path: &Path, error: &io::Error) -> Failure {
+    let gone = error.get_ref().is_some_and(|why| why.is::<Gone>());
     let hint = match Errno::from_io_error(error) {
+        _ if gone => {
+            "Name a file in a directory that the commands leave alone. 'whyfaster show' prints what was kept of the measurement."
+                .to_owned()
+        }
         Some(Errno::NOSPC | Errno::DQUOT) => {
             "Free some space, or write to another disk. What stood there before is untouched.".to_owned()
         }

@@ -4,7 +4,7 @@ use std::env;
 
 use whyfaster_core::plan::{Because, User};
 use whyfaster_host::Root;
-use whyfaster_host::user::environment;
+use whyfaster_host::user::{SECRETS, environment};
 use whyfaster_rights::{self as rights, FileRights};
 use whyfaster_run::terminal;
 use whyfaster_words::exit::{self, Exit, Failure};
@@ -29,8 +29,8 @@ pub fn of_caller(as_root: bool) -> Result<(), Failure> {
     }
     of(&user).take().map_err(|error| refused(&error))?;
     let (set, taken) = environment(&user);
-    // sudo's own variables stay: they tell who called it.
-    let taken = taken.into_iter().filter(|name| !name.starts_with("SUDO_"));
+    // sudo's own variables stay, which tell who called it, and those of the store, which are kept from commands alone.
+    let taken = taken.into_iter().filter(|name| !name.starts_with("SUDO_") && !SECRETS.contains(name));
     // SAFETY: the process has one thread, which reads no variable meanwhile.
     unsafe {
         taken.for_each(|name| env::remove_var(name));

@@ -37,7 +37,7 @@ use crate::cli::args::StudyArgs;
 use crate::cli::compare::user_note;
 use crate::cli::trace::SAMPLES_PER_S;
 use crate::cli::{HostSeed, Outputs};
-use crate::cmd::{results, rights};
+use crate::cmd::results;
 use crate::study::{
     Command, Commands, Generated, Study, Table, TracedRounds, WorkDir, check_needs, hexadecimal,
 };
@@ -54,6 +54,8 @@ pub struct Machine<'a> {
     pub time: &'a mut dyn FnMut(&Plan) -> anyhow::Result<Finished>,
     /// Runs one command under observation.
     pub trace: &'a mut dyn FnMut(&TracePlan, Sink<'_>) -> Result<trace::Observed, Failure>,
+    /// All has been observed.
+    pub done: &'a mut dyn FnMut(),
     /// What the machine and its user allow.
     pub here: &'a HostSeed,
 }
@@ -80,7 +82,11 @@ pub fn run(
     let (there, left_out) = commands.fitting(size.amount, &path, &cpus, &env::current_exe()?);
     let input_seed = commands.input.as_ref().map(|input| args.seed.unwrap_or(input.seed));
     let plan = plan(commands, &there, args, input_seed, machine.here)?;
-    let graphs = args.flamegraphs.as_deref().map(|directory| graphs(directory, &there)).transpose()?;
+    let graphs = args
+        .flamegraphs
+        .as_deref()
+        .map(|directory| graphs(directory, drawn(commands, &there)))
+        .transpose()?;
 
     let input = commands.input.as_ref().zip(input_seed);
     let input = input.map(|(input, seed)| (&input.file, input.generator.generate(seed, size.amount)));
@@ -106,7 +112,7 @@ pub fn run(
     let interrupted = tracer.interrupted || record.status == Status::Interrupted;
     let observed = tracer.observed;
     drop((entered, dir));
-    rights::after_observing(args.user.as_root);
+    (machine.done)();
     let found = Findings::of_commands(study, commands, &record, &observed);
     let printing = printed(study, &found, Measured::Record(&record), outputs);
     record.studied = Some(observed);
@@ -236,9 +242,7 @@ impl Tracer<'_, '_> {
         if !self.may_draw() {
             return Ok(());
         }
-        let pair = self.commands.pair();
-        for command in there.iter().filter(|it| [pair.baseline, pair.alternative].contains(&it.name.as_str()))
-        {
+        for command in drawn(self.commands, there) {
             self.draw(command)?;
         }
         Ok(())
@@ -338,8 +342,18 @@ impl Tracer<'_, '_> {
     }
 }
 
+/// The commands whose stacks are taken.
+fn drawn<'a>(commands: &Commands, there: &'a [Command]) -> impl Iterator<Item = &'a Command> {
+    let pair = commands.pair();
+    let pair = [pair.baseline, pair.alternative].map(str::to_owned);
+    there.iter().filter(move |command| pair.contains(&command.name))
+}
+
 /// The files of the flame graphs by command, in a directory that is made for them.
-fn graphs(directory: &Path, commands: &[Command]) -> Result<BTreeMap<String, OutputFile>, Failure> {
+fn graphs<'a>(
+    directory: &Path,
+    commands: impl Iterator<Item = &'a Command>,
+) -> Result<BTreeMap<String, OutputFile>, Failure> {
     let made = path::absolute(directory).and_then(|whole| fs::create_dir_all(&whole).map(|()| whole));
     let directory = made.map_err(|error| {
         let message = format!("--flamegraphs: {} cannot be made: {error}", directory.display());
@@ -349,7 +363,7 @@ fn graphs(directory: &Path, commands: &[Command]) -> Result<BTreeMap<String, Out
         let file = OutputFile::new(directory.join(format!("{}.svg", command.name)));
         file.hold().map(|()| (command.name.clone(), file))
     };
-    commands.iter().map(held).collect()
+    commands.map(held).collect()
 }
 
 fn write(flames: &Flames, file: &OutputFile, command: &Command) -> anyhow::Result<PathBuf> {

@@ -59,6 +59,7 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
             let mut machine = Machine {
                 time: &mut |plan| Ok(measured(plan, &outputs, &interrupts, (0, 1))?),
                 trace: &mut |plan, sink| observe(plan, &interrupts, &mut |said| study_says(said), sink),
+                done: &mut || super::rights::after_observing(args.user.as_root),
                 here: &here,
             };
             commands::run(&study, commands, args, &outputs, &mut machine, &mut out)
