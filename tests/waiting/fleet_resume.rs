@@ -73,8 +73,8 @@ fn no_name_of_a_machine_leads_out_of_the_directory() {
 fn no_link_leads_a_record_out_of_the_directory() {
     let place = with_run();
     symlink("../outside", place.path("runs/alpha.json")).unwrap();
-    refused(&place, &["runs"], &["runs/alpha.json' is no plain file"]);
-    refused(&place, &["runs", "--trust"], &["runs/alpha.json' is no plain file"]);
+    refused(&place, &["runs"], &["runs/alpha.json' is not a plain file"]);
+    refused(&place, &["runs", "--trust"], &["runs/alpha.json' is not a plain file"]);
     // Neither does one that stands there before the run begins.
     fs::create_dir(place.path("new")).unwrap();
     symlink("../outside", place.path("new/alpha.json")).unwrap();

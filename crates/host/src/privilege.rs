@@ -71,8 +71,8 @@ impl Privilege {
     }
 }
 
-/// Whether a set has any capability beside those that observing needs. Before Linux 5.8, whose last capability is a lower one,
-/// that was `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
+/// True if a set has a capability that observing does not need. Before Linux 5.8, which has fewer capabilities, observing needed
+/// `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
 pub(super) fn more_than_observing(set: u64, last_capability: u64) -> bool {
     let needed = if last_capability >= u64::from(BPF) { 1 << PERFMON | 1 << BPF } else { 1 << SYS_ADMIN };
     set & !needed != 0

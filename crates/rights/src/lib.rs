@@ -2,8 +2,8 @@
 //!
 //! Under `sudo` the program is root, and the caller controls the directories it works in: a measured command can exchange a
 //! directory or plant a link at any time. Root's rights would then reach whatever the link names. So the program takes the
-//! caller's rights to files before it opens any ([`FileRights::take`]), and everything it opens from then on is what the caller
-//! could open too. [`with_root`] gives root's rights back for one action, on files that only the kernel or root controls.
+//! caller's rights to files before it opens any ([`FileRights::take`]). From then on it can open only files that the caller
+//! could open. [`with_root`] gives root's rights back for one action, on files that only the kernel or root controls.
 //!
 //! The kernel keeps the user for file access apart from the user for all else (setfsuid(2)): signals, `ptrace`, BPF and
 //! counters work as before, and no process of the caller may signal or trace this one. An exec ends it: a program that

@@ -1,8 +1,8 @@
 //! Comma-separated values: of results hyperfine's, one line a result, always in seconds, in which single times and exit codes have no
 //! place; of a price list one line a row.
 //!
-//! Of results it is read as hyperfine's, so that commands and parameters stand as they are: a spreadsheet may take one for a formula. No text
-//! of a price list is one.
+//! Scripts read results as hyperfine's CSV, so commands and parameters are unchanged, and a spreadsheet may read one as a formula. In a price
+//! list no text is a formula.
 
 use ::csv::Writer;
 use whyfaster_core::price::PriceList;

@@ -1,5 +1,5 @@
 //! The CSV of hyperfine 2: one line a result, a group of columns for each metric, always in the unit that was asked for. Commands and
-//! parameters stand as they are, as in hyperfine's: a spreadsheet may take one for a formula.
+//! parameters are unchanged, as in hyperfine's CSV, and a spreadsheet may read one as a formula.
 
 use ::csv::Writer;
 use whyfaster_core::record::Record;

@@ -35,7 +35,7 @@ const FILE_RIGHTS: u32 = 0o644;
 /// A clock that counts from the machine's start cannot tell what lies much later than this.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The rights by which others change what stands there.
+/// Mode bits that let the group or all users write.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// What was asked of whom.
@@ -133,7 +133,7 @@ impl Collection {
         let path = directory.join(FILE);
         let cannot = |error: io::Error| store::cannot_write(&path, &error);
         DirBuilder::new().recursive(true).mode(DIRECTORY_RIGHTS).create(directory).map_err(cannot)?;
-        // Where no run has been, what stands there would count as a record that came home. A link that leads nowhere would lead one away.
+        // A file that is there before the first run would count as a record. A dangling link would lead a record out of the directory.
         let mut files = wanted.machines.iter().map(|(name, _)| file_of(directory, name));
         if let Some(file) = files.find(|file| file.symlink_metadata().is_ok() && !path.exists()) {
             return Err(Failure::usage(
@@ -319,7 +319,7 @@ impl Wanted {
         self.times().map(drop)
     }
 
-    /// Every record has a file of its own in the directory. A name may not lead out of it, and neither may a link that stands under one.
+    /// Refuses names, and links under these names, that lead out of the directory: each record has its own file in it.
     fn check_names(&self, directory: &Path) -> Result<(), Failure> {
         let mut taken = BTreeSet::new();
         let plain = |name: &String| !name.is_empty() && file_name(name) == *name;
@@ -332,7 +332,10 @@ impl Wanted {
         let files = self.machines.iter().map(|(name, _)| file_of(directory, name));
         let other = |file: &PathBuf| file.symlink_metadata().is_ok_and(|about| !about.is_file());
         files.into_iter().find(other).map_or(Ok(()), |file| {
-            let message = format!("'{}' is no plain file, and a record is to stand there", file.display());
+            let message = format!(
+                "'{}' is not a plain file, and whyfaster writes a record under this name",
+                file.display()
+            );
             Err(Failure::usage(message, "move it away, or begin a new run in another directory"))
         })
     }
