@@ -291,6 +291,40 @@ fn under_sudo_the_store_is_found_and_is_the_callers() {
 }
 
 #[test]
+fn the_store_and_the_kept_records_stay_where_they_were_found() {
+    needs!(root());
+    for existing in [false, true] {
+        let scene = Scene::new();
+        let words =
+            ["compare", "--runs=2", "--why=no", "--no-check-output", "--save", "--store=results/store.db"];
+        let run = |command: &str| {
+            scene.place.finish(under_sudo(&scene.place, &[&words[..], &[command, "true"]].concat()))
+        };
+        if existing {
+            run("true").ok();
+        }
+        let before = scene.facts();
+        let vault = scene.vault("directory");
+        let ran = run(&format!(
+            "test -L results || {{ mv results aside && ln -s {vault} results && mv state kept && ln -s {vault} state; }}"
+        ));
+        if existing {
+            // Nobody would find the record there again without a word.
+            ran.expect_error(
+                1,
+                &["results/store.db", "was moved, replaced or removed", "whyfaster show --list"],
+            );
+        } else {
+            ran.ok();
+        }
+        assert_eq!(scene.facts(), before);
+        assert!(scene.place.path("aside/store.db").is_file());
+        let kept = fs::read_dir(scene.place.path("kept/whyfaster/records")).unwrap();
+        assert_eq!(kept.count(), 1 + usize::from(existing));
+    }
+}
+
+#[test]
 fn records_are_not_kept_where_another_user_leads_a_link() {
     needs!(root());
     let scene = Scene::new();
@@ -436,7 +470,7 @@ fn a_verb_that_only_reads_is_the_caller_and_has_no_capability() {
     let four = [NOBODY; 4].join("\t");
     assert_eq!(found, [four.as_str(), &four, "0000000000000000", "0000000000000000"]);
     let program = program_for_all(&place);
-    needs!(capabilities("cap_bpf,cap_perfmon", &program));
+    needs!(capabilities("cap_bpf,cap_perfmon+ep", &program));
     let found = waiting(as_user(&place, USER, &program, &["show", "-"]), &["CapPrm", "CapEff"]);
     assert_eq!(found, ["0000000000000000"; 2]);
 }

@@ -80,7 +80,6 @@ const ALLOWED: &[(&str, &str)] = &[
         "crates/whyfaster/src/cmd/fleet/files.rs",
         "the directory of --export-prometheus, when root is given up",
     ),
-    ("crates/whyfaster/src/cmd/pages.rs", "a page that nobody named, for --open"),
     (
         "crates/whyfaster/src/cmd/study/commands.rs",
         "the directory of --flamegraphs, with the caller's rights before anything runs",

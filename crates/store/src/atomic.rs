@@ -61,11 +61,22 @@ impl OutputFile {
         Self { path: path.into(), rights: NEW_FILE, destination: Arc::default() }
     }
 
-    /// A file in a directory that is held already, which only its owner may read.
-    pub(super) fn private(directory: OwnedFd, path: PathBuf) -> Self {
+    /// The file of this name in the directory for temporary files. Nobody can guess the name beforehand.
+    pub fn temporary(suffix: &str) -> Self {
+        let name = format!("whyfaster-{:016x}{suffix}", chance());
+        Self::new(std::env::temp_dir().join(name)).private()
+    }
+
+    /// A file in a directory that is held already. The last part of the path is its name there.
+    pub fn within(directory: OwnedFd, path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or_default().to_owned();
         let place = Destination::File(Place { directory, name, magic: false });
-        Self { path, rights: PRIVATE, destination: Arc::new(place.into()) }
+        Self { path, rights: NEW_FILE, destination: Arc::new(place.into()) }
+    }
+
+    /// Lets only the owner read the file where it is new.
+    pub(super) fn private(self) -> Self {
+        Self { rights: PRIVATE, ..self }
     }
 
     /// Follows the path, finds out whether the file can be written, and holds the place. Changes nothing. Later calls do nothing.
@@ -259,6 +270,11 @@ fn named(place: &Place, rights: u32) -> io::Result<(File, Spare)> {
     Spare::make(place, |name| Ok(place.open(name, flags, Mode::from_raw_mode(rights))?.into()))
 }
 
+/// A number for a name. The keys of the standard library's hash maps come from the operating system's random numbers.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
 /// A second name for an instant. Dropped, it is gone.
 #[derive(Debug)]
 struct Spare {
@@ -272,9 +288,7 @@ impl Spare {
         let directory = place.directory.try_clone()?;
         let mut tries = 0;
         loop {
-            // The keys of the standard library's hash maps come from the operating system's random numbers.
-            let chance = RandomState::new().build_hasher().finish();
-            let name = OsString::from(format!(".whyfaster-{chance:016x}.tmp"));
+            let name = OsString::from(format!(".whyfaster-{:016x}.tmp", chance()));
             match with(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => tries += 1,
                 made => return Ok((made?, Self { directory, name })),

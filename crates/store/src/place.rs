@@ -137,3 +137,41 @@ impl Place {
         Ok(Self { directory: self.directory.try_clone()?, name: self.name.clone(), magic: self.magic })
     }
 }
+
+/// A directory, or the nearest one above it that is there. The rest is made below that one, wherever the path leads by then.
+#[derive(Debug)]
+pub(super) struct Directory {
+    there: OwnedFd,
+    missing: PathBuf,
+}
+
+impl Directory {
+    pub(super) fn hold(path: &Path) -> io::Result<Self> {
+        let there = path.ancestors().find(|it| it.exists()).unwrap_or(Path::new(""));
+        let missing = path.strip_prefix(there).unwrap_or(path).to_owned();
+        let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+        Ok(Self { there: rustix::fs::open(there, DIRECTORY, Mode::empty())?, missing })
+    }
+
+    pub(super) fn of(there: OwnedFd) -> Self {
+        Self { there, missing: PathBuf::new() }
+    }
+
+    /// Returns true if nothing has to be made.
+    pub(super) fn is_there(&self) -> bool {
+        self.missing.as_os_str().is_empty()
+    }
+
+    /// Makes what is missing, with these rights before the umask is taken off, and opens the directory.
+    pub(super) fn make(&self, rights: u32) -> io::Result<OwnedFd> {
+        let mut directory = self.there.try_clone()?;
+        for name in &self.missing {
+            match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(rights)) {
+                Err(Errno::EXIST) => {}
+                made => made?,
+            }
+            directory = rustix::fs::openat(&directory, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+        }
+        Ok(directory)
+    }
+}

@@ -4,24 +4,33 @@
 //! there is not kept: a measurement never fails for it.
 
 use std::cmp::Reverse;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use whyfaster_rights as rights;
 
 use super::atomic::OutputFile;
+use super::place::Directory;
 
 /// So many records are kept, of so many bytes together. One comparison takes less than 200 KB.
 const MOST: usize = 20;
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Keeps the bytes of a record of this verb, and lets go of the oldest. Where [`takes`] says beforehand that it will not, that is no error.
+/// The directory from the first look at it on: a measured command that exchanges it afterwards leads no record elsewhere.
+static HELD: OnceLock<Option<(Directory, PathBuf)>> = OnceLock::new();
+
+/// Keeps the bytes of a record of this verb, and removes the oldest records. If [`takes`] returned false, nothing happens.
+///
+/// # Errors
+/// The record cannot be written to the directory.
 pub fn keep(verb: &str, bytes: &[u8]) -> io::Result<()> {
-    place().filter(|place| ours(place)).map_or(Ok(()), |place| keep_in(&place, verb, bytes))
+    held().map_or(Ok(()), |(directory, place)| keep_in(directory, place, verb, bytes))
 }
 
 /// The records, the newest first.
@@ -46,9 +55,14 @@ pub fn place() -> Option<PathBuf> {
     Some(state.join("whyfaster/records"))
 }
 
-/// Whether a record would be kept, as far as that is known before.
+/// Holds the directory, and returns true if records can be kept there. Later calls look at nothing anew.
 pub fn takes() -> bool {
-    place().is_some_and(|place| ours(&place))
+    held().is_some()
+}
+
+fn held() -> Option<&'static (Directory, PathBuf)> {
+    let place = || place().filter(|place| ours(place));
+    HELD.get_or_init(|| place().and_then(|place| Some((Directory::hold(&place).ok()?, place)))).as_ref()
 }
 
 /// Whether the directory is this user's and can be written to, or would be. A part of the path that belongs to another user may be a link
@@ -62,18 +76,20 @@ fn ours(place: &Path) -> bool {
     place.ancestors().all(mine) && held() && writable()
 }
 
-fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
+fn keep_in(directory: &Directory, place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(io::Error::other(format!("it has more than {} MB", MOST_BYTES >> 20)));
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+    let directory = directory.make(0o700)?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S.%6f");
-    let record = place.join(format!("{now}-{verb}"));
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(place, flags, Mode::empty())?;
-    OutputFile::private(directory.try_clone()?, record.clone()).write(bytes).map_err(io::Error::other)?;
-    end_future(&within(place)?, written(&record));
-    let mut others = within(place)?;
+    let name = format!("{now}-{verb}");
+    let record = OutputFile::within(directory.try_clone()?, place.join(&name)).private();
+    record.write(bytes).map_err(io::Error::other)?;
+    // The directory that is held, whatever its path leads to by now.
+    let here = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    let record = here.join(name);
+    end_future(&within(&here)?, written(&record));
+    let mut others = within(&here)?;
     others.retain(|it| *it != record);
     let mut left = MOST_BYTES - bytes.len() as u64;
     for (at, other) in others.iter().enumerate() {
@@ -128,7 +144,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("state/records");
         for number in 0..25 {
-            keep_in(&place, "compare", format!("{number}").as_bytes()).unwrap();
+            keep_in(&Directory::hold(&place).unwrap(), &place, "compare", format!("{number}").as_bytes())
+                .unwrap();
         }
         let kept = within(&place).unwrap();
         let texts: Vec<String> = kept.iter().map(|it| fs::read_to_string(it).unwrap()).collect();
@@ -137,10 +154,11 @@ mod tests {
         assert_eq!((mode(&kept[0]), mode(&place)), (0o600, 0o700));
         // Two that are too large together: the older one goes, with all that are older still.
         let half = vec![b'1'; (MOST_BYTES / 2 + 1) as usize];
-        keep_in(&place, "trace", &half).unwrap();
-        keep_in(&place, "trace", &half).unwrap();
+        keep_in(&Directory::hold(&place).unwrap(), &place, "trace", &half).unwrap();
+        keep_in(&Directory::hold(&place).unwrap(), &place, "trace", &half).unwrap();
         assert_eq!(within(&place).unwrap().len(), 19);
-        keep_in(&place, "trace", &vec![b'1'; MOST_BYTES as usize + 1]).unwrap_err();
+        keep_in(&Directory::hold(&place).unwrap(), &place, "trace", &vec![b'1'; MOST_BYTES as usize + 1])
+            .unwrap_err();
         assert_eq!(within(&place).unwrap().len(), 19, "one that is larger than all may be is not kept");
     }
 
@@ -154,7 +172,7 @@ mod tests {
             File::create(&path).unwrap().set_modified(ahead).unwrap();
         }
         for text in ["first", "second"] {
-            keep_in(place, "compare", text.as_bytes()).unwrap();
+            keep_in(&Directory::hold(place).unwrap(), place, "compare", text.as_bytes()).unwrap();
             let kept = within(place).unwrap();
             assert_eq!((kept.len(), fs::read_to_string(&kept[0]).unwrap().as_str()), (MOST, text));
         }
@@ -166,6 +184,6 @@ mod tests {
     fn what_cannot_be_kept_is_an_error_that_nobody_sees() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "").unwrap();
-        assert!(keep_in(&dir.path().join("file/records"), "compare", b"1").is_err());
+        assert!(Directory::hold(&dir.path().join("file/records")).is_err());
     }
 }

@@ -30,4 +30,4 @@ pub use choose::{Chosen, Moment, label};
 pub use entry::Entry;
 pub use list::Listed;
 pub use load::Added;
-pub use open::Database;
+pub use open::{Database, HeldStore};

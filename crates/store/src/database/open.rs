@@ -9,6 +9,7 @@ use super::super::atomic::OutputFile;
 use super::address::Address;
 use super::known::Known;
 use super::sql::Sql;
+use super::sqlite::Absent;
 use super::trouble::Trouble;
 use super::{schema, server, sqlite};
 
@@ -30,33 +31,25 @@ impl fmt::Debug for Database {
 impl Database {
     /// Opens a store to read it. One that is not there is an error.
     pub fn open(address: &Address) -> Result<Self, Failure> {
-        Self::opened(address, false)
-    }
-
-    /// Opens a store to write to it, and makes it where there is none. Whether records can be added is known from here on.
-    pub fn open_or_make(address: &Address) -> Result<Self, Failure> {
-        Self::opened(address, true)
-    }
-
-    /// Finds out whether records could be added, and makes nothing: of a file that is not there, whether it could be.
-    pub fn check(address: &Address) -> Result<(), Failure> {
-        let absent = match address {
-            Address::File(path) => {
-                sqlite::is_absent(path).map_err(|trouble| trouble.told(address))?.then_some(path)
-            }
-            Address::Server(_) => None,
-        };
-        match absent {
-            Some(path) => OutputFile::new(nearest(path)).hold(),
-            None => Self::open_or_make(address).map(drop),
-        }
-    }
-
-    fn opened(address: &Address, make: bool) -> Result<Self, Failure> {
-        let opened = match address {
-            Address::File(path) => sqlite::open(path, make),
+        let sql = match address {
+            Address::File(path) => match sqlite::is_absent(path) {
+                Ok(true) => Err(Trouble::Absent),
+                absent => absent.and_then(|_| sqlite::open(path)),
+            },
             Address::Server(named) => server::open(named),
         };
+        Self::of(address, sql, false)
+    }
+
+    /// Opens a store to write to it, and makes it if there is none.
+    ///
+    /// # Errors
+    /// Records cannot be added to it, with the reason and the next step.
+    pub fn open_or_make(address: &Address) -> Result<Self, Failure> {
+        HeldStore::of(address)?.open(address)
+    }
+
+    fn of(address: &Address, opened: Result<Box<dyn Sql>, Trouble>, make: bool) -> Result<Self, Failure> {
         let ready = opened.and_then(|mut sql| {
             schema::bring_up(sql.as_mut(), make)?;
             if make {
@@ -94,7 +87,47 @@ impl Database {
     }
 }
 
-/// The file, as if it stood in the nearest of its directories that is there.
+/// A store that records will be added to.
+#[derive(Debug)]
+pub enum HeldStore {
+    /// It is open.
+    Open(Database),
+    /// It is made when the first record is added.
+    Absent(Absent),
+}
+
+impl HeldStore {
+    /// Finds out whether records can be added, and holds the store or its place. Makes nothing.
+    ///
+    /// # Errors
+    /// Records cannot be added, with the reason and the next step.
+    pub fn of(address: &Address) -> Result<Self, Failure> {
+        let told = |trouble: Trouble| trouble.told(address);
+        let sql = match address {
+            Address::File(path) if sqlite::is_absent(path).map_err(told)? => {
+                OutputFile::new(nearest(path)).hold()?;
+                let absent = Absent::hold(path).map_err(|error| Trouble::Other(error.to_string()));
+                return absent.map(Self::Absent).map_err(told);
+            }
+            Address::File(path) => sqlite::open(path),
+            Address::Server(named) => server::open(named),
+        };
+        Database::of(address, sql, true).map(Self::Open)
+    }
+
+    /// Opens it to write to it.
+    ///
+    /// # Errors
+    /// Records cannot be added, with the reason and the next step.
+    pub fn open(self, address: &Address) -> Result<Database, Failure> {
+        match self {
+            Self::Open(database) => Ok(database),
+            Self::Absent(absent) => Database::of(address, absent.make(), true),
+        }
+    }
+}
+
+/// The file, as if it were in the nearest of its directories that is there.
 fn nearest(path: &Path) -> PathBuf {
     let there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
     let directory = path.ancestors().skip(1).find(there).unwrap_or(Path::new("."));

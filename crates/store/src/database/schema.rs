@@ -167,14 +167,14 @@ mod tests {
     const BROKEN: &str = "ALTER TABLE record ADD COLUMN kernel TEXT; INSERT INTO nowhere VALUES (1)";
 
     fn stands(file: &Path, steps: &[&str]) -> (i64, bool) {
-        let mut sql = sqlite::open(file, false).unwrap();
+        let mut sql = sqlite::open(file).unwrap();
         let kernel = "SELECT count(*) FROM pragma_table_info('record') WHERE name = 'kernel'";
         let kernel = number(sql.as_mut(), kernel, &[]).unwrap();
         (version(sql.as_mut(), steps).unwrap(), kernel == Some(1))
     }
 
     fn bring(file: &Path, steps: &[&str]) -> Result<(), Trouble> {
-        bring_up_by(steps, sqlite::open(file, true).unwrap().as_mut(), true)
+        bring_up_by(steps, sqlite::Absent::hold(file).unwrap().make().unwrap().as_mut(), true)
     }
 
     #[test]

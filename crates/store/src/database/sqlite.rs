@@ -4,17 +4,22 @@
 //! than what it was writing. The log is flushed to disk when it is brought into the file and not at every commit: a machine that loses power
 //! may lose the last records of a load, which can be loaded again, and no more.
 
+use std::ffi::OsString;
 use std::ffi::c_int;
-use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::ptr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, ffi, params_from_iter};
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
 
+use super::super::place::{Directory, Place};
 use super::address::rights;
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::Trouble;
@@ -23,7 +28,7 @@ use super::trouble::Trouble;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The file may be read, but its log cannot be made.
-const READONLY_DIRECTORY: c_int = rusqlite::ffi::SQLITE_READONLY_DIRECTORY;
+const READONLY_DIRECTORY: c_int = ffi::SQLITE_READONLY_DIRECTORY;
 
 /// Between two attempts where SQLite does not wait by itself.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -38,28 +43,59 @@ struct Sqlite {
     connection: Connection,
 }
 
-/// Whether there is no such file. That one may not look there does not say that there is none.
+/// Returns true if there is no such file. A directory that may not be searched is an error: the file may be there.
 pub(super) fn is_absent(path: &Path) -> Result<bool, Trouble> {
     let exists = path.try_exists();
     exists.map(|it| !it).map_err(|error| Trouble::Other(format!("'{}': {error}", path.display())))
 }
 
-/// Opens the file; makes it, and its directory, where there is none and one is to be made.
-pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
-    if !make && is_absent(path)? {
-        return Err(Trouble::Absent);
-    }
-    if make {
-        let (file, directory) = rights(path);
-        if let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-            let made = DirBuilder::new().recursive(true).mode(directory).create(parent);
-            made.map_err(|error| Trouble::Other(format!("'{}': {error}", parent.display())))?;
+/// A file that is not there yet, in a directory that is held, or below one.
+#[derive(Debug)]
+pub struct Absent {
+    directory: Directory,
+    name: OsString,
+    /// Rights of the file and of the directory.
+    rights: (u32, u32),
+}
+
+impl Absent {
+    /// Holds the place of a file. Changes nothing.
+    pub(super) fn hold(path: &Path) -> io::Result<Self> {
+        let directory = Directory::hold(path.parent().unwrap_or(Path::new("")))?;
+        let rights = rights(path);
+        if directory.is_there() {
+            // The path may be a link.
+            let Place { directory, name, .. } = Place::of(path)?;
+            return Ok(Self { directory: Directory::of(directory), name, rights });
         }
-        // SQLite gives its log the rights of the file. What it says of one that cannot be made is better than this error.
-        let _ = OpenOptions::new().write(true).create_new(true).mode(file).open(path);
+        Ok(Self { directory, name: path.file_name().unwrap_or_default().to_owned(), rights })
     }
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    flags.set(OpenFlags::SQLITE_OPEN_CREATE, make);
+
+    /// Makes the file, and opens it by the path that its directory has now, on which there is no link.
+    pub(super) fn make(&self) -> Result<Box<dyn Sql>, Trouble> {
+        let made = || -> io::Result<PathBuf> {
+            let directory = self.directory.make(self.rights.1)?;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            // SQLite gives its log the rights of the file.
+            match openat(&directory, &self.name, flags, Mode::from_raw_mode(self.rights.0)) {
+                // Another writer made it.
+                Err(Errno::EXIST) => {}
+                made => drop(made?),
+            }
+            Ok(fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))?.join(&self.name))
+        };
+        let path = made().map_err(|error| Trouble::Other(error.to_string()))?;
+        connect(&path, OpenFlags::SQLITE_OPEN_NOFOLLOW)
+    }
+}
+
+/// Opens the file that is there.
+pub(super) fn open(path: &Path) -> Result<Box<dyn Sql>, Trouble> {
+    connect(path, OpenFlags::empty())
+}
+
+fn connect(path: &Path, links: OpenFlags) -> Result<Box<dyn Sql>, Trouble> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | links;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     distrust(&connection)?;
@@ -99,6 +135,24 @@ const EXTRA: &str = "
     SELECT 'computed column ' || held.name || '.' || its.name FROM sqlite_schema held, pragma_table_xinfo(held.name) its
     WHERE held.type = 'table' AND its.hidden <> 0
     LIMIT 1";
+
+impl Sqlite {
+    /// Returns true if the file that is held no longer has the name under which it was opened: what is written to it would be lost.
+    fn moved(&self) -> bool {
+        let mut moved: c_int = 0;
+        // SAFETY: the connection is open, and SQLite writes one int for this operation.
+        let known = unsafe {
+            let moved = (&raw mut moved).cast();
+            ffi::sqlite3_file_control(
+                self.connection.handle(),
+                ptr::null(),
+                ffi::SQLITE_FCNTL_HAS_MOVED,
+                moved,
+            )
+        };
+        known == ffi::SQLITE_OK && moved != 0
+    }
+}
 
 impl Sql for Sqlite {
     fn dialect(&self) -> Dialect {
@@ -157,6 +211,9 @@ impl Sql for Sqlite {
     }
 
     fn begin(&mut self) -> Result<(), Trouble> {
+        if self.moved() {
+            return Err(Trouble::Moved);
+        }
         // A transaction that begins as a reader could not become a writer once another one has written.
         self.run("BEGIN IMMEDIATE", &[]).map(drop)
     }

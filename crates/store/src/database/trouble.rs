@@ -13,6 +13,8 @@ pub(super) enum Trouble {
     Newer { found: i64, known: i64 },
     /// It holds something else.
     Foreign,
+    /// The file that is held has lost its name.
+    Moved,
     /// Others wrote for so long that this writer gave up.
     Busy,
     /// The server undid the transaction, in its words; it may succeed when it is done again.
@@ -71,6 +73,10 @@ impl Trouble {
             Self::Foreign => (
                 format!("{address} is no store of whyfaster"),
                 "name another file; nothing in this one was changed".into(),
+            ),
+            Self::Moved => (
+                format!("the store {address} was moved, replaced or removed while it was held"),
+                format!("put it back, and try again; {NOTHING_TWICE}"),
             ),
             Self::Busy => (
                 format!("others wrote to the store {address} for a minute on end"),

@@ -1,10 +1,11 @@
 //! Where results go: files, standard output, the screen, the exit status. The part of the command line that is no plan.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use whyfaster_render::export::{CSV, Exporter};
 use whyfaster_store::OutputFile;
-use whyfaster_store::database::Address;
+use whyfaster_store::database::{Address, Entry, HeldStore};
 use whyfaster_words::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
 use whyfaster_words::exit::Failure;
 use whyfaster_words::metric::Chosen;
@@ -41,7 +42,7 @@ impl Pages {
     fn of(args: &PageArgs) -> Self {
         let pictures = &args.pictures;
         Self {
-            html: args.html.as_ref().map(OutputFile::new),
+            html: html(args.html.as_ref(), pictures.open),
             svg: pictures.svg.as_ref().map(OutputFile::new),
             png: pictures.png.as_ref().map(OutputFile::new),
             open: pictures.open,
@@ -54,13 +55,15 @@ impl Pages {
     }
 }
 
-/// A store, and the label that a record is added under.
-#[derive(Clone, Debug, PartialEq)]
+/// A store, and the label that a record is added under. Two are equal if their addresses and labels are.
+#[derive(Clone, Debug)]
 pub struct Save {
     /// Where the store is.
     pub address: Address,
     /// The label; empty for none.
     pub label: String,
+    /// The store from [`Save::hold`] on.
+    held: Arc<Mutex<Option<HeldStore>>>,
 }
 
 impl Save {
@@ -70,7 +73,36 @@ impl Save {
             return Ok(None);
         }
         let address = Address::or_usual(args.store.as_deref())?;
-        Ok(Some(Self { address, label: args.label.clone().unwrap_or_default() }))
+        let label = args.label.clone().unwrap_or_default();
+        Ok(Some(Self { address, label, held: Arc::default() }))
+    }
+
+    /// Finds out whether records can be added, and holds a store that is a file. A server would end a connection that rests for hours.
+    ///
+    /// # Errors
+    /// Records cannot be added to it, with the reason and the next step.
+    pub fn hold(&self) -> Result<(), Failure> {
+        let held = HeldStore::of(&self.address)?;
+        if let Address::File(_) = self.address {
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        }
+        Ok(())
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// The store does not take it, with the reason and the next step.
+    pub fn add(&self, entry: Entry) -> Result<(), Failure> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let held = held.map_or_else(|| HeldStore::of(&self.address), Ok)?;
+        held.open(&self.address)?.add(vec![entry], &self.label).map(drop)
+    }
+}
+
+impl PartialEq for Save {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.address, &self.label) == (&other.address, &other.label)
     }
 }
 
@@ -239,7 +271,7 @@ impl Outputs {
             [&files.export_csv, &files.export_parquet].into_iter().chain(comparisons.iter().copied());
         let exports = tables.flatten().map(|path| (&CSV, target(path))).collect();
         let pages =
-            Pages { html: files.html.as_ref().map(OutputFile::new), open: files.open, ..Pages::default() };
+            Pages { html: html(files.html.as_ref(), files.open), open: files.open, ..Pages::default() };
         Self { json, exports, pages, ..Self::default() }.viewed(view).checked()
     }
 
@@ -319,6 +351,11 @@ impl Outputs {
 /// Devices take as many documents as one likes.
 fn is_device(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
+
+/// The file of the page: one that is only opened has a name of ours.
+fn html(named: Option<&PathBuf>, open: bool) -> Option<OutputFile> {
+    named.map(OutputFile::new).or_else(|| open.then(|| OutputFile::temporary(".html")))
 }
 
 fn target(path: &PathBuf) -> Target {

@@ -1,6 +1,6 @@
 //! What the verbs do for `--html`, `--svg`, `--png` and `--open`: the page and the picture of what was measured, written and shown.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use whyfaster_core::price::PriceList;
@@ -84,14 +84,10 @@ pub(super) fn write(
             to(file, &render::png(&drawn)?)?;
         }
     }
-    let file = match &pages.html {
-        Some(file) => file.clone(),
-        None if pages.open => OutputFile::new(unnamed()?),
-        None => return Ok(()),
-    };
-    to(&file, &page()?.finish()?)?;
+    let Some(file) = &pages.html else { return Ok(()) };
+    to(file, &page()?.finish()?)?;
     if pages.open {
-        open(&file);
+        open(file);
     }
     Ok(())
 }
@@ -101,13 +97,6 @@ fn to(file: &OutputFile, bytes: &[u8]) -> anyhow::Result<()> {
         true => store::to_stdout(bytes),
         false => Ok(file.write(bytes)?),
     }
-}
-
-/// A file for a page that nobody gave a name.
-fn unnamed() -> Result<PathBuf, Failure> {
-    let made = tempfile::Builder::new().prefix("whyfaster-").suffix(".html").tempfile();
-    let kept = made.and_then(|file| Ok(file.keep()?.1));
-    kept.map_err(|error| store::cannot_write(&std::env::temp_dir(), &error))
 }
 
 /// Shows a page in the browser. That nobody is there to show it is no failure of the measurement.

@@ -9,7 +9,7 @@ use whyfaster_render::export::report as hyperfine_report;
 use whyfaster_render::screen::{answer, screen};
 use whyfaster_store as store;
 use whyfaster_store::OutputFile;
-use whyfaster_store::database::{Database, Entry};
+use whyfaster_store::database::Entry;
 use whyfaster_words::display::Style;
 use whyfaster_words::exit::{self, Exit, Failure};
 use whyfaster_words::look::{Environment, Look};
@@ -22,20 +22,22 @@ pub fn check(outputs: &Outputs) -> Result<(), Failure> {
         // Nothing else would tell what was measured.
         store::check_stdout()?;
     }
-    check_store(outputs.save.as_ref())?;
-    outputs.files().try_for_each(OutputFile::hold)
+    outputs.files().try_for_each(OutputFile::hold)?;
+    outputs.save.as_ref().map_or(Ok(()), Save::hold)?;
+    keeps(outputs);
+    Ok(())
 }
 
-/// Finds out whether records can be added.
-pub fn check_store(save: Option<&Save>) -> Result<(), Failure> {
-    save.map_or(Ok(()), |save| Database::check(&save.address))
+/// Returns true if the record is kept for `show`.
+fn keeps(outputs: &Outputs) -> bool {
+    outputs.keep && store::recent::takes()
 }
 
 /// Adds a record of this machine to a store. `called` is what the machine is called, where the record does not say.
 fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<(), Failure> {
     let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
     let entry = entry(recorded, bytes, called).map_err(refuse)?;
-    Database::open_or_make(&save.address)?.add(vec![entry], &save.label).map(drop)
+    save.add(entry)
 }
 
 /// How a verb ends that has decided something besides what it wrote: a reader that has gone (`| head`) does not undo that.
@@ -61,7 +63,7 @@ pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
     let mut look = Look::detect(outputs.style, terminal, &Environment::of_process());
     look.time_unit = outputs.time_unit;
     look.detail = outputs.detail;
-    look.kept = outputs.keep && store::recent::takes();
+    look.kept = keeps(outputs);
     look.lines = look.lines.saturating_sub(outputs.around);
     look.sort = outputs.sort;
     look.metrics.clone_from(&outputs.metrics);
@@ -125,8 +127,7 @@ pub fn json(document: &impl Serialize) -> anyhow::Result<Exit> {
 /// Keeps the bytes of a record for `show`, and adds them to the store that was asked for.
 pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -> anyhow::Result<()> {
     let Ok(bytes) = bytes else { return Ok(()) };
-    let keeps = outputs.keep && store::recent::takes();
-    let kept = keeps && store::recent::keep(verb, &bytes).map_err(not_kept).is_ok();
+    let kept = keeps(outputs) && store::recent::keep(verb, &bytes).map_err(not_kept).is_ok();
     let Some(save) = &outputs.save else { return Ok(()) };
     // By the way that records of others take.
     let recorded = store::received(Path::new("what was measured"), &bytes);
@@ -148,7 +149,7 @@ fn not_kept(error: std::io::Error) {
 
 /// Where what an interrupt left is, if no file was named for it.
 pub fn where_kept(outputs: &Outputs) -> &'static str {
-    match outputs.keep && store::recent::takes() {
+    match keeps(outputs) {
         true => "'whyfaster show' prints what was kept of it",
         false => "use --record FILE to keep them next time",
     }
