@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_rights as rights;
@@ -122,6 +124,8 @@ enum Entry {
 #[derive(Debug)]
 pub struct Collection {
     directory: PathBuf,
+    /// Where the records go, whatever the path leads to by now.
+    held: OwnedFd,
     journal: File,
     met: BTreeMap<String, String>,
 }
@@ -133,6 +137,7 @@ impl Collection {
         let path = directory.join(FILE);
         let cannot = |error: io::Error| store::cannot_write(&path, &error);
         DirBuilder::new().recursive(true).mode(DIRECTORY_RIGHTS).create(directory).map_err(cannot)?;
+        let held = held(directory).map_err(cannot)?;
         // A file that is there before the first run would count as a record. A dangling link would lead a record out of the directory.
         let mut files = wanted.machines.iter().map(|(name, _)| file_of(directory, name));
         if let Some(file) = files.find(|file| file.symlink_metadata().is_ok() && !path.exists()) {
@@ -154,7 +159,8 @@ impl Collection {
             _ => cannot(error),
         })?;
         let begun = hold(&journal, directory).and_then(|()| {
-            let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
+            let directory = directory.to_owned();
+            let mut collection = Self { directory, held, journal, met: BTreeMap::new() };
             let birth = collection.journal.metadata().map(|about| Birth::of(&about)).map_err(cannot)?;
             collection
                 .write(&wanted)
@@ -201,8 +207,9 @@ impl Collection {
         let bytes = store::bounded(&journal, about.len()).map_err(broken)?;
         let Written { wanted, met, begun } = Written::of(&bytes).map_err(damaged)?;
         wanted.check_names(directory)?;
-        let held = fs::metadata(directory).map_err(broken)?;
-        if let Some(why) = doubt(&about, &held, begun.as_ref()) {
+        let held = held(directory).map_err(broken)?;
+        let its = fs::metadata(format!("/proc/self/fd/{}", held.as_raw_fd())).map_err(broken)?;
+        if let Some(why) = doubt(&about, &its, begun.as_ref()) {
             let shown = directory.display();
             let asks = wanted.asks();
             if !trusted {
@@ -215,7 +222,7 @@ impl Collection {
             }
             say(&asks);
         }
-        let mut collection = Self { directory: directory.to_owned(), journal, met };
+        let mut collection = Self { directory: directory.to_owned(), held, journal, met };
         collection.end_line().map_err(broken)?;
         Ok((collection, wanted))
     }
@@ -228,6 +235,14 @@ impl Collection {
     /// The file of a machine's record.
     pub fn file(&self, machine: &str) -> PathBuf {
         file_of(&self.directory, machine)
+    }
+
+    /// The directory itself, for [`OutputFile::within`](store::OutputFile::within).
+    ///
+    /// # Errors
+    /// This process has as many files open as it may.
+    pub fn held(&self) -> io::Result<OwnedFd> {
+        self.held.try_clone()
     }
 
     /// Whether a machine's record is home.
@@ -277,6 +292,11 @@ impl Collection {
         }
         written
     }
+}
+
+fn held(directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(directory, flags, Mode::empty())?)
 }
 
 impl Drop for Collection {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use whyfaster_store::Scratch;
+use whyfaster_store::{OutputFile, Scratch, write_atomic};
 use whyfaster_words::exit::{Exit, Failure, nearest};
 
 use super::super::cache;
@@ -196,9 +196,9 @@ impl Apt {
         }
         let keyring = if archive.sources.contains("@KEYRING@") { ubuntu_keyring()? } else { PathBuf::new() };
         let sources = archive.sources.replace("@KEYRING@", &keyring.to_string_lossy());
-        kept(&work.join("sources.list"), &sources)?;
+        write_atomic(&work.join("sources.list"), sources.as_bytes())?;
         // What is installed here is of no account, and may be of another architecture.
-        kept(&work.join("status"), "")?;
+        write_atomic(&work.join("status"), "".as_bytes())?;
         let (w, arch) = (work.display(), archive.arch.name());
         let config = format!(
             "Dir::Etc::sourcelist \"{w}/sources.list\";\nDir::Etc::sourceparts \"-\";\nDir::Etc::preferencesparts \"-\";\n\
@@ -206,7 +206,7 @@ impl Apt {
              Dir::State::status \"{w}/status\";\nAPT::Architecture \"{arch}\";\nAPT::Architectures {{\"{arch}\";}};\nAcquire::Languages \"none\";\n\
              APT::Sandbox::User \"\";\nAPT::Default-Release \"\";\nAcquire::IndexTargets::deb::Contents-deb::DefaultEnabled \"false\";\n"
         );
-        kept(&work.join("apt.conf"), &config)?;
+        write_atomic(&work.join("apt.conf"), config.as_bytes())?;
         Ok(Self { config: work.join("apt.conf"), work })
     }
 
@@ -307,15 +307,14 @@ fn natural(a: &str, b: &str) -> Ordering {
 
 /// Downloads the package and takes the kernel out of it.
 fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<(), Failure> {
+    let file = held(kept)?;
     let apt = Apt::of(distribution.archive)?;
     whyfaster_words::exit::say(&format!("fetching the kernel {}:{version} with apt", distribution.name));
     let (package, unpacked) = apt.or_updated(|| apt.kernel(distribution, version))?;
     let image = vmlinuz(unpacked.path()).ok_or_else(|| broken(&package, "there is no vmlinuz in it"))?;
     sound(&image, distribution.archive.arch)?;
     let bytes = std::fs::read(&image).map_err(|error| broken(&package, &error.to_string()))?;
-    made(kept.parent().unwrap_or(Path::new(".")))?;
-    whyfaster_store::write_atomic(kept, &bytes)
-        .map_err(|error| Failure::unfit(format!("'{}': {error:#}", kept.display()), "make room in the cache"))
+    file.write(&bytes)
 }
 
 fn broken(package: &str, why: &str) -> Failure {
@@ -347,11 +346,12 @@ fn ubuntu_keyring() -> Result<PathBuf, Failure> {
     if kept.is_file() {
         return Ok(kept);
     }
+    let file = held(&kept)?;
     let apt = Apt::of(&DEBIAN)?;
     let unpacked = apt.or_updated(|| apt.unpacked("ubuntu-keyring"))?;
     let found = unpacked.path().join("usr/share/keyrings/ubuntu-archive-keyring.gpg");
-    std::fs::copy(&found, &kept).map_err(|error| broken("ubuntu-keyring", &error.to_string()))?;
-    Ok(kept)
+    let keyring = std::fs::read(&found).map_err(|error| broken("ubuntu-keyring", &error.to_string()))?;
+    file.write(&keyring).map(|()| kept)
 }
 
 fn made(directory: &Path) -> Result<(), Failure> {
@@ -363,10 +363,11 @@ fn made(directory: &Path) -> Result<(), Failure> {
     })
 }
 
-fn kept(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        Failure::unfit(format!("cannot write '{}': {error}", path.display()), "make room there")
-    })
+/// A file of the cache, which is held before the programs run that its content comes from.
+fn held(path: &Path) -> Result<OutputFile, Failure> {
+    made(path.parent().unwrap_or(Path::new(".")))?;
+    let file = OutputFile::new(path);
+    file.hold().map(|()| file)
 }
 
 fn run(mut command: Command, program: &str) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use sha2::{Digest, Sha256};
-use whyfaster_store as store;
+use whyfaster_store::OutputFile;
 use whyfaster_words::exit::Failure;
 
 use super::super::cache;
@@ -68,13 +68,14 @@ fn compiled(arch: &str) -> Result<Vec<u8>, Failure> {
     if let Some(bytes) = cached.as_ref().and_then(|path| std::fs::read(path).ok()) {
         return Ok(bytes);
     }
+    // The place is held before the compiler runs. A cache that cannot be written only costs the next run its time.
+    let _ = cached.as_deref().and_then(Path::parent).map(std::fs::create_dir_all);
+    let cached = cached.map(OutputFile::new).filter(|file| file.hold().is_ok());
     let hint = format!("apt install {packages}; or build a worker and name it with --worker FILE");
     let compiler = tools::find(&[compiler], &hint)?;
     let bytes = compile(&compiler, arch)?;
-    if let Some(path) = cached {
-        // A cache that cannot be written only costs the next run its time.
-        let _ = path.parent().map(std::fs::create_dir_all);
-        let _ = store::write_atomic(&path, &bytes);
+    if let Some(file) = cached {
+        let _ = file.write(&bytes);
     }
     Ok(bytes)
 }

@@ -15,8 +15,8 @@ use whyfaster_run::elsewhere::{
 };
 use whyfaster_run::interrupts::Interrupts;
 use whyfaster_store as store;
-use whyfaster_store::Recorded;
 use whyfaster_store::database::Database;
+use whyfaster_store::{OutputFile, Recorded};
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
 use whyfaster_words::phrases::count;
@@ -144,6 +144,7 @@ fn visited(
     say(&format!("{verb} on {all}, into '{}'", directory.display()));
     let met = collection.met();
     let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
+    let held = collection.held()?;
     let saver = opened.map(|(database, save)| (Saver::start(database, save.label.clone()), save));
     if let Some((saver, _)) = &saver {
         save_what_is_home(saver, &collection, wanted);
@@ -151,8 +152,12 @@ fn visited(
     {
         let mut keep = |at: usize, bytes: Vec<u8>| {
             let for_store = received(verb, &files[at], &bytes)?.is_some();
-            store::write_atomic(&files[at], &bytes)
-                .map_err(|failure| Trouble::NotKept { why: failure.message })?;
+            let held = held.try_clone().map_err(|error| error.to_string());
+            let written = held.and_then(|held| {
+                let file = OutputFile::within(held, files[at].clone());
+                file.write(&bytes).map_err(|failure| failure.message)
+            });
+            written.map_err(|why| Trouble::NotKept { why })?;
             if let (Some((saver, _)), true) = (&saver, for_store) {
                 saver.add(files[at].clone(), &machines[at].name);
             }
