@@ -91,7 +91,7 @@ impl Database {
 #[derive(Debug)]
 pub enum HeldStore {
     /// It is open.
-    Open(Database),
+    Open(Box<Database>),
     /// It is made when the first record is added.
     Absent(Absent),
 }
@@ -112,7 +112,7 @@ impl HeldStore {
             Address::File(path) => sqlite::open(path),
             Address::Server(named) => server::open(named),
         };
-        Database::of(address, sql, true).map(Self::Open)
+        Ok(Self::Open(Box::new(Database::of(address, sql, true)?)))
     }
 
     /// Opens it to write to it.
@@ -121,7 +121,7 @@ impl HeldStore {
     /// Records cannot be added, with the reason and the next step.
     pub fn open(self, address: &Address) -> Result<Database, Failure> {
         match self {
-            Self::Open(database) => Ok(database),
+            Self::Open(database) => Ok(*database),
             Self::Absent(absent) => Database::of(address, absent.make(), true),
         }
     }

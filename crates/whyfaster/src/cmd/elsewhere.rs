@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, stderr};
 use std::iter;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,6 +123,12 @@ fn new_directory(name: &str) -> PathBuf {
     names.find(|it| !taken(it)).unwrap_or_default()
 }
 
+/// Writes a record into the directory of a run, which is held.
+fn put(directory: &OwnedFd, file: &Path, bytes: &[u8]) -> Result<(), String> {
+    let directory = directory.try_clone().map_err(|error| error.to_string())?;
+    OutputFile::within(directory, file.to_owned()).write(bytes).map_err(|failure| failure.message)
+}
+
 /// Visits the machines, tells how that goes, and reports what came home.
 fn visited(
     mut collection: Collection,
@@ -152,12 +159,7 @@ fn visited(
     {
         let mut keep = |at: usize, bytes: Vec<u8>| {
             let for_store = received(verb, &files[at], &bytes)?.is_some();
-            let held = held.try_clone().map_err(|error| error.to_string());
-            let written = held.and_then(|held| {
-                let file = OutputFile::within(held, files[at].clone());
-                file.write(&bytes).map_err(|failure| failure.message)
-            });
-            written.map_err(|why| Trouble::NotKept { why })?;
+            put(&held, &files[at], &bytes).map_err(|why| Trouble::NotKept { why })?;
             if let (Some((saver, _)), true) = (&saver, for_store) {
                 saver.add(files[at].clone(), &machines[at].name);
             }

@@ -1,6 +1,7 @@
 //! `whyfaster prices`: measures what this machine charges, prints it, keeps it.
 
-use std::io::{IsTerminal, stderr};
+use std::fs::File;
+use std::io::{self, IsTerminal, stderr};
 use std::path::Path;
 
 use whyfaster_core::cpu_list;
@@ -178,7 +179,7 @@ fn pin_to(cpus: &[u32], allowed: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
 pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
     let path = Path::new(text);
     let content = if path.is_file() {
-        std::fs::read_to_string(path).map_err(|error| {
+        read(path).map_err(|error| {
             let message = format!("--project: cannot read '{text}': {error}");
             Failure::usage(message, "name a text file with one count a line")
         })?
@@ -195,6 +196,12 @@ pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
         }
         Failure::usage(format!("--project: {why}"), "'whyfaster prices --list' shows the names")
     })
+}
+
+/// Reads no more of a file than a record may have.
+fn read(path: &Path) -> io::Result<String> {
+    let bytes = store::bounded(File::open(path)?, 0)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// A count begins with a number, and a name stands behind it.
