@@ -107,7 +107,11 @@ install-caps: install
 	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
 	PATH=$$PATH:/usr/sbin:/sbin; \
 	command -v setcap >/dev/null || { echo 'setcap is missing: install libcap2-bin' >&2; exit 1; }; \
-	[ -z "$(GROUP)" ] || { $$sudo chgrp -- "$(GROUP)" "$$bin" && $$sudo chmod 0750 -- "$$bin"; } || exit 1; \
+	if [ '$(origin GROUP)' != undefined ]; then \
+		[ -n "$(GROUP)" ] || { echo 'GROUP is empty: name a group, or leave GROUP= out' >&2; exit 1; }; \
+		$$sudo chgrp -- "$(GROUP)" "$$bin"; \
+		$$sudo chmod 0750 -- "$$bin"; \
+	fi; \
 	$$sudo "$$(command -v setcap)" cap_bpf,cap_perfmon+ep "$$bin"; \
 	echo "$$bin may observe everything now; undo it with: make uninstall-caps"
 

@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use crate::support::needs::{capabilities, needs, root, tool};
 use crate::support::user::{NOBODY, USER, as_user, program_for_all, under_sudo};
 use crate::support::{Sandbox, eventually, terminal};
+use serde_json::Value;
 
 /// A sandbox of the caller's, and beside it a directory of root's that the caller may not enter.
 struct Scene {
@@ -158,13 +159,14 @@ fn no_output_follows_a_directory_that_a_measured_command_exchanged() {
     assert!(scene.place.path("aside/r.json").is_file(), "the record went to the directory that was found");
 }
 
-/// Links, exchanged directories and pipes at every name that whyfaster uses, as fast as a program can.
+/// Links, exchanged directories and pipes at every name that whyfaster uses, as fast as a program can. What was told to wait begins when
+/// a measured command runs, which then waits for the first thousand deeds.
 const HOSTILE: &str = r#"
 import os, random, sys, time
-seed, target, names = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+seed, how, target, names = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
 chance = random.Random(seed)
-# Some begin before the outputs are found, the others later.
-time.sleep(chance.choice([0, 0.2, 0.4, 0.6]))
+while how != "before" and not os.path.exists("started"):
+    time.sleep(0.001)
 def victim():
     return chance.choice([target, target + "/existing", target + "/directory", target + "/directory/new", target + "/new"])
 def below(name):
@@ -172,13 +174,16 @@ def below(name):
         return [name] + [os.path.join(name, it) for it in os.listdir(name)]
     except OSError:
         return [name]
-while True:
+tried = done = 0
+while how != "ended" or tried < 1000:
     name = chance.choice(below(chance.choice(names)))
-    deed = chance.randrange(6)
+    # A directory at the name of a file ends a run with an error.
+    deed = chance.randrange(5 if how == "ended" else 6)
     try:
         if deed == 0:
             spare = name + ".spare"
-            os.symlink(victim(), spare)
+            if not os.path.lexists(spare):
+                os.symlink(victim(), spare)
             os.rename(spare, name)
         elif deed == 1:
             os.rename(name, name + ".aside%d" % chance.randrange(3))
@@ -192,54 +197,119 @@ while True:
             os.link(victim(), name)
         else:
             os.mkdir(name, 0o777)
+        done += 1
     except OSError:
         pass
+    tried += 1
+    if tried == 1000:
+        with open("loose.spare", "w") as out:
+            out.write(str(done))
+        os.rename("loose.spare", "loose")
 "#;
+
+/// What the verbs run, planted in the search path: it tells that it has begun, and goes on when the hostile program is at work.
+fn held(place: &Sandbox) -> String {
+    let here = place.path(".");
+    format!(
+        "#!/bin/sh\n: >>{0}/started\nwhile ! test -e {0}/loose; do /bin/sleep 0.01; done\nexec /usr/bin/${{0##*/}} \"$@\"\n",
+        here.display()
+    )
+}
+
+/// The files of these names below a directory, wherever they were moved to.
+fn found(directory: &Path, name: &str) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            all.extend(found(&entry.path(), name));
+        } else if kind.is_file() && entry.file_name().to_string_lossy().starts_with(name) {
+            all.push(fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
 
 /// The property: whatever the caller's program does to the caller's directories, nothing of root's changes, and nothing appears there.
 #[test]
 fn nothing_of_roots_changes_whatever_the_caller_does_to_its_own_directories() {
     needs!(root());
     needs!(tool(PYTHON));
-    for seed in 0..12 {
-        let scene = Scene::new();
-        let before = scene.facts();
-        let vault = scene.vault.path().to_str().unwrap();
-        let seeded = seed.to_string();
-        let names = [
-            "results",
-            "results/r.json",
-            "results/p.html",
-            "results/store.db",
-            "state",
-            "state/whyfaster",
-            "tmp",
-        ];
-        let beside = scene.beside(HOSTILE, &[&[seeded.as_str(), vault], &names[..]].concat());
-        let (record, html) = ("--record=results/r.json", "--html=results/p.html");
-        let save = ["--save", "--store=results/store.db"];
-        let verbs: [&[&str]; 5] = [
-            &[
-                "compare",
-                "--runs=3",
-                "--no-check-output",
-                record,
-                html,
-                save[0],
-                save[1],
-                "true",
-                "sleep 0.01",
-            ],
-            &["trace", "--untraced-runs=0", record, html, "--", "sh", "-c", "true | true"],
-            &["prices", "getpid", "--quick", record, html],
-            &["study", "placement", "--quick", "--max-time=1s", "--flamegraphs=results/graphs", record],
-            &["demo", "--max-time=1s", record],
-        ];
-        let ran = scene.place.finish(under_sudo(&scene.place, verbs[seed % verbs.len()]));
-        drop(beside);
-        // It may end with an error: that is what the caller did to itself.
-        assert!(!ran.err.contains("panicked"), "{seed}: {}", ran.err);
-        assert_eq!(scene.facts(), before, "{seed}: {}", ran.err);
+    let (record, html) = ("--record=results/r.json", "--html=results/p.html");
+    let (save, store) = ("--save", "--store=results/store.db");
+    let verbs: [&[&str]; 5] = [
+        &["compare", "--runs=3", "--no-check-output", record, html, save, store, "env true", "sleep 0.01"],
+        &["trace", "--untraced-runs=0", record, html, save, store, "--", "sh", "-c", "env true | true"],
+        &["prices", "getpid", "--quick", record, html, save, store, "--inside=command:env --"],
+        &["study", "pipes", "--quick", "--max-time=2s", record, html, "--flamegraphs=results/graphs"],
+        &["demo", "--max-time=2s", record],
+    ];
+    let turns = ["alone", "linked", "before", "before", "during", "ended"];
+    for (turn, how) in turns.into_iter().enumerate() {
+        for (number, verb) in verbs.into_iter().enumerate() {
+            // Where it ends before whyfaster writes, and only outputs are its names, they must be there.
+            let outputs = ["results", "results/r.json", "results/p.html"];
+            let others = ["results/store.db", "state", "state/whyfaster", "tmp"];
+            // The worker of prices is in `tmp`: without it nothing would be left to write.
+            let others = match (how, verb[0]) {
+                ("ended", _) => &[][..],
+                ("during", "prices") => &others[..3],
+                _ => &others[..],
+            };
+            let verb: Vec<_> = verb
+                .iter()
+                .copied()
+                .filter(|it| !(how == "ended" || turn == 2) || ![save, store].contains(it))
+                .collect();
+            let scene = Scene::new();
+            let (place, before) = (&scene.place, scene.facts());
+            fs::create_dir(place.path("planted")).unwrap();
+            for name in ["env", "mawk", "sed"] {
+                place.script(&format!("planted/{name}"), &held(place));
+            }
+            let seed = (turn * verbs.len() + number).to_string();
+            let beside = if ["alone", "linked"].contains(&how) {
+                place.write("loose", "");
+                if how == "linked" {
+                    fs::remove_dir(place.path("results")).unwrap();
+                    symlink(scene.vault("directory"), place.path("results")).unwrap();
+                }
+                None
+            } else {
+                let vault = scene.vault.path().to_str().unwrap();
+                Some(scene.beside(HOSTILE, &[&[seed.as_str(), how, vault], &outputs[..], others].concat()))
+            };
+            if how == "before" {
+                eventually("the hostile program is at work", || place.path("loose").exists());
+            }
+            let mut command = under_sudo(place, &verb);
+            command.env("PATH", format!("{}:{}", place.file("planted"), std::env::var("PATH").unwrap()));
+            let ran = place.finish(command);
+            let (code, said) = (ran.code(), format!("{how} {verb:?}: {}\n{}", ran.err, ran.out));
+            drop(beside);
+            assert!(!ran.err.contains("panicked"), "{said}");
+            assert_eq!(scene.facts(), before, "{said}");
+            // Its places were held by then, and a thousand deeds were tried before it wrote.
+            assert!(["linked", "before"].contains(&how) || place.path("started").exists(), "{said}");
+            if ["during", "ended"].contains(&how) {
+                assert!(place.read("loose").parse::<u32>().unwrap() >= 10, "{said}");
+            }
+            let names_it = ran.err.contains("error: ")
+                && ["results", "state", "tmp"].iter().any(|it| ran.err.contains(it));
+            if ["alone", "ended"].contains(&how) {
+                assert_eq!(code, 0, "{said}");
+                let record = |bytes: &Vec<u8>| serde_json::from_slice::<Value>(bytes).is_ok();
+                assert!(found(&place.path("."), "r.json").iter().any(record), "{said}");
+                let page = |bytes: &Vec<u8>| bytes.starts_with(b"<!DOCTYPE html>");
+                assert!(
+                    !verb.contains(&html) || found(&place.path("."), "p.html").iter().any(page),
+                    "{said}"
+                );
+            } else {
+                // An error about such a place is what the caller did to itself.
+                assert!((code == 0 && how != "linked") || names_it, "{said}");
+            }
+        }
     }
 }
 

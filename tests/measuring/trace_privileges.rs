@@ -247,3 +247,68 @@ fn what_a_calibrating_process_leaves_behind_is_not_shown() {
     assert!(rows(&trace, "skipped").is_empty(), "{}", trace["skipped"]);
     assert!(rows(&trace, "checks").iter().all(|check| check["holds"] == true), "{:#}", trace["checks"]);
 }
+
+/// A `true` that tries to look into the calibrating process, which waits for it, and into the parent of that one.
+const TRIES_ITS_PARENTS: &str = r#"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+static void tried(FILE *out, const char *how, int pid, const char *file) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    int fd = *file ? open(path, O_RDONLY) : 0;
+    long done = *file ? fd : ptrace(PTRACE_SEIZE, pid, 0, 0);
+    fprintf(out, "%s %s: %s\n", how, *file ? file : "seize", done < 0 ? strerror(errno) : "done");
+    if (*file) close(fd); else ptrace(PTRACE_DETACH, pid, 0, 0);
+}
+static int parent_of(int pid) {
+    char path[64], line[256];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status))
+        if (!strncmp(line, "PPid:", 5)) parent = atoi(line + 5);
+    if (status) fclose(status);
+    return parent;
+}
+int main(void) {
+    FILE *out = fopen("tried", "wx");
+    if (!out) return 0;
+    int pids[] = {getppid(), parent_of(getppid())};
+    for (int i = 0; i < 2; i++) {
+        const char *who = i ? "grandparent" : "parent";
+        tried(out, who, pids[i], "");
+        tried(out, who, pids[i], "mem");
+        tried(out, who, pids[i], "fd/0");
+    }
+    fclose(out);
+    return 0;
+}
+"#;
+
+#[test]
+fn nobody_looks_into_what_calibrates() {
+    needs!(mounts());
+    let capable = needs!(Capable::new());
+    let place = &capable.place;
+    let tries = compile(place, "tries", TRIES_ITS_PARENTS);
+    // Of ordinary processes a user may do all of it: two shells, the second a child of the first.
+    place.finish(without_privileges(place, "sh", &["-c", &format!("sh -c '{tries}; :'; :")])).ok();
+    let wanted = |seize: &str, file: &str| {
+        let of = |who| {
+            [format!("{who} seize: {seize}"), format!("{who} mem: {file}"), format!("{who} fd/0: {file}")]
+        };
+        ["parent", "grandparent"].map(of).concat()
+    };
+    let yama = "ptrace of a parent (kernel.yama.ptrace_scope=0)";
+    needs!(machine(place.lines("tried") == wanted("done", "done"), yama));
+    fs::remove_file(place.path("tried")).unwrap();
+    let line = r#"mount --bind "$0" "$(realpath /bin/true)" && exec setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@""#;
+    let trace = [&capable.program, "trace", "--untraced-runs=0", "--", "sh", "-c", "test -s tried"];
+    place.finish(place.command("unshare", &[&["-m", "sh", "-c", line, &tries], &trace[..]].concat())).ok();
+    assert_eq!(place.lines("tried"), wanted("Operation not permitted", "Permission denied"));
+}

@@ -6,7 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use crate::support::needs::{needs, root};
+use crate::support::needs::{mounts, needs, root};
 use crate::support::user::{NOBODY, under_sudo};
 use crate::support::{Ran, Sandbox, children, eventually, kill, seccomp};
 use rustix::process::Signal;
@@ -261,4 +261,48 @@ fn the_worker_of_prices_runs_as_the_caller() {
     let list: serde_json::Value = place.json("r.json");
     assert_eq!(list["status"], "complete");
     place.assert_clean();
+}
+
+/// With `fs.suid_dumpable=1` a process that is about to become the caller could be looked into. The setting is the machine's, so the test
+/// shows whyfaster another file in its place.
+#[test]
+fn where_a_process_that_changes_its_user_is_open_nothing_runs() {
+    needs!(root());
+    needs!(mounts());
+    let place = Sandbox::open();
+    let run = |setting: &str, words: &[&str]| {
+        place.write("setting", setting);
+        let program = under_sudo(&place, words);
+        let line = r#"mount --bind setting /proc/sys/fs/suid_dumpable && exec "$@""#;
+        let mut command = place.command("unshare", &["-m", "sh", "-c", line, "sh"]);
+        command.arg(program.get_program()).args(program.get_args());
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        place.finish(command)
+    };
+    let compare = ["compare", "--runs=1", "--why=no", "--record=r.json", "touch ran"];
+    let verbs: [&[&str]; 7] = [
+        &compare,
+        &["trace", "--untraced-runs=0", "--record=r.json", "--", "touch", "ran"],
+        &["prices", "getpid", "--quick", "--record=r.json", "--inside=command:sh -c 'touch ran'"],
+        &["study", "pipes", "--quick", "--max-time=1s", "--record=r.json"],
+        &["demo", "--max-time=1s", "--record=r.json"],
+        &["doctor"],
+        &["show", "r.json"],
+    ];
+    for words in verbs {
+        let ran = run("1\n", words);
+        ran.expect_error(6, &["fs.suid_dumpable is 1", "sysctl fs.suid_dumpable=0", "--as-root"]);
+        assert_eq!(ran.out, "", "{words:?}");
+        for file in ["ran", "r.json"] {
+            assert!(!place.path(file).exists(), "{words:?}: {file}");
+        }
+    }
+    // The other settings are safe, and whoever runs the commands as root has no caller to fear.
+    for (setting, words) in
+        [("0\n", &compare[..]), ("2\n", &compare), ("1\n", &[&compare[..], &["--as-root"]].concat())]
+    {
+        run(setting, words).ok();
+        fs::remove_file(place.path("ran")).unwrap();
+        fs::remove_file(place.path("r.json")).unwrap();
+    }
 }
