@@ -9,10 +9,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::support::needs::{capabilities, needs, root, tool};
 use crate::support::user::{NOBODY, USER, as_user, program_for_all, under_sudo};
-use crate::support::{Sandbox, eventually, terminal};
-use serde_json::Value;
+use crate::support::{Ran, Sandbox, eventually, terminal};
 
 /// A sandbox of the caller's, and beside it a directory of root's that the caller may not enter.
 struct Scene {
@@ -230,87 +231,146 @@ fn found(directory: &Path, name: &str) -> Vec<Vec<u8>> {
     all
 }
 
+/// A way in which the hostile program works against a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Attack {
+    /// Not at all: the control.
+    None,
+    /// The outputs lead into root's directory from the beginning.
+    Linked,
+    /// From before the start of whyfaster.
+    Before,
+    /// From the first measured command on, when all places are held.
+    During,
+    /// The same, but over before whyfaster writes.
+    Ended,
+}
+
+const RECORD: &str = "--record=results/r.json";
+const PAGE: &str = "--html=results/p.html";
+const SAVE: &str = "--save";
+const STORE: &str = "--store=results/store.db";
+
+const VERBS: [&[&str]; 5] = [
+    &["compare", "--runs=3", "--no-check-output", RECORD, PAGE, SAVE, STORE, "env true", "sleep 0.01"],
+    &["trace", "--untraced-runs=0", RECORD, PAGE, SAVE, STORE, "--", "sh", "-c", "env true | true"],
+    &["prices", "getpid", "--quick", RECORD, PAGE, SAVE, STORE, "--inside=command:env --"],
+    &["study", "pipes", "--quick", "--max-time=2s", RECORD, PAGE, "--flamegraphs=results/graphs"],
+    &["demo", "--max-time=2s", RECORD],
+];
+
+impl Attack {
+    /// What it works on.
+    fn names(self, verb: &str) -> &'static [&'static str] {
+        let all = &["results", "results/r.json", "results/p.html", "results/store.db", "state", "tmp"];
+        match (self, verb) {
+            // The outputs must be there in the end.
+            (Self::Ended, _) => &all[..3],
+            // The worker of prices is in `tmp`: without it nothing would be left to write.
+            (Self::During, "prices") => &all[..5],
+            _ => all,
+        }
+    }
+
+    /// Runs the verb under it.
+    fn on(self, verb: &[&str], seed: usize) {
+        let scene = Scene::new();
+        let (place, before) = (&scene.place, scene.facts());
+        fs::create_dir(place.path("planted")).unwrap();
+        for name in ["env", "mawk", "sed"] {
+            place.script(&format!("planted/{name}"), &held(place));
+        }
+        let beside = self.begin(&scene, verb[0], seed);
+        let mut command = under_sudo(place, verb);
+        command.env("PATH", format!("{}:{}", place.file("planted"), std::env::var("PATH").unwrap()));
+        let ran = place.finish(command);
+        drop(beside);
+        let said = format!("{self:?} {seed} {verb:?}: {}\n{}", ran.err, ran.out);
+        assert!(!ran.err.contains("panicked"), "{said}");
+        assert_eq!(scene.facts(), before, "{said}");
+        self.judge(place, verb, &ran, &said);
+    }
+
+    fn begin(self, scene: &Scene, verb: &str, seed: usize) -> Option<Beside> {
+        let place = &scene.place;
+        let how = match self {
+            Self::None => {
+                place.write("loose", "");
+                return None;
+            }
+            Self::Linked => {
+                place.write("loose", "");
+                fs::remove_dir(place.path("results")).unwrap();
+                symlink(scene.vault("directory"), place.path("results")).unwrap();
+                return None;
+            }
+            Self::Before => "before",
+            Self::During => "during",
+            Self::Ended => "ended",
+        };
+        let (seed, vault) = (seed.to_string(), scene.vault.path().to_str().unwrap());
+        let beside = scene.beside(HOSTILE, &[&[seed.as_str(), how, vault], self.names(verb)].concat());
+        if self == Self::Before {
+            eventually("the hostile program is at work", || place.path("loose").exists());
+        }
+        Some(beside)
+    }
+
+    fn judge(self, place: &Sandbox, verb: &[&str], ran: &Ran, said: &str) {
+        if [Self::During, Self::Ended].contains(&self) {
+            // The places were held by then, and a thousand deeds were tried before anything was written.
+            assert!(place.path("started").exists(), "{said}");
+            assert!(place.read("loose").parse::<u32>().unwrap() >= 10, "{said}");
+        }
+        if [Self::None, Self::Ended].contains(&self) {
+            assert_eq!(ran.code(), 0, "{said}");
+            let record = |bytes: &Vec<u8>| serde_json::from_slice::<Value>(bytes).is_ok();
+            assert!(found(&place.path("."), "r.json").iter().any(record), "{said}");
+            let page = |bytes: &Vec<u8>| bytes.starts_with(b"<!DOCTYPE html>");
+            let pages = found(&place.path("."), "p.html");
+            assert!(!verb.contains(&PAGE) || pages.iter().any(page), "{said}");
+        } else {
+            // An error about such a place is what the caller did to itself.
+            let names = ["results", "state", "tmp"].iter().any(|it| ran.err.contains(it));
+            let refused = ran.err.contains("error: ") && names;
+            assert!(refused || ran.code() == 0 && self != Self::Linked, "{said}");
+        }
+    }
+}
+
 /// The property: whatever the caller's program does to the caller's directories, nothing of root's changes, and nothing appears there.
 #[test]
 fn nothing_of_roots_changes_whatever_the_caller_does_to_its_own_directories() {
     needs!(root());
     needs!(tool(PYTHON));
-    let (record, html) = ("--record=results/r.json", "--html=results/p.html");
-    let (save, store) = ("--save", "--store=results/store.db");
-    let verbs: [&[&str]; 5] = [
-        &["compare", "--runs=3", "--no-check-output", record, html, save, store, "env true", "sleep 0.01"],
-        &["trace", "--untraced-runs=0", record, html, save, store, "--", "sh", "-c", "env true | true"],
-        &["prices", "getpid", "--quick", record, html, save, store, "--inside=command:env --"],
-        &["study", "pipes", "--quick", "--max-time=2s", record, html, "--flamegraphs=results/graphs"],
-        &["demo", "--max-time=2s", record],
-    ];
-    let turns = ["alone", "linked", "before", "before", "during", "ended"];
-    for (turn, how) in turns.into_iter().enumerate() {
-        for (number, verb) in verbs.into_iter().enumerate() {
-            // Where it ends before whyfaster writes, and only outputs are its names, they must be there.
-            let outputs = ["results", "results/r.json", "results/p.html"];
-            let others = ["results/store.db", "state", "state/whyfaster", "tmp"];
-            // The worker of prices is in `tmp`: without it nothing would be left to write.
-            let others = match (how, verb[0]) {
-                ("ended", _) => &[][..],
-                ("during", "prices") => &others[..3],
-                _ => &others[..],
-            };
-            let verb: Vec<_> = verb
-                .iter()
-                .copied()
-                .filter(|it| !(how == "ended" || turn == 2) || ![save, store].contains(it))
-                .collect();
-            let scene = Scene::new();
-            let (place, before) = (&scene.place, scene.facts());
-            fs::create_dir(place.path("planted")).unwrap();
-            for name in ["env", "mawk", "sed"] {
-                place.script(&format!("planted/{name}"), &held(place));
-            }
-            let seed = (turn * verbs.len() + number).to_string();
-            let beside = if ["alone", "linked"].contains(&how) {
-                place.write("loose", "");
-                if how == "linked" {
-                    fs::remove_dir(place.path("results")).unwrap();
-                    symlink(scene.vault("directory"), place.path("results")).unwrap();
-                }
-                None
-            } else {
-                let vault = scene.vault.path().to_str().unwrap();
-                Some(scene.beside(HOSTILE, &[&[seed.as_str(), how, vault], &outputs[..], others].concat()))
-            };
-            if how == "before" {
-                eventually("the hostile program is at work", || place.path("loose").exists());
-            }
-            let mut command = under_sudo(place, &verb);
-            command.env("PATH", format!("{}:{}", place.file("planted"), std::env::var("PATH").unwrap()));
-            let ran = place.finish(command);
-            let (code, said) = (ran.code(), format!("{how} {verb:?}: {}\n{}", ran.err, ran.out));
-            drop(beside);
-            assert!(!ran.err.contains("panicked"), "{said}");
-            assert_eq!(scene.facts(), before, "{said}");
-            // Its places were held by then, and a thousand deeds were tried before it wrote.
-            assert!(["linked", "before"].contains(&how) || place.path("started").exists(), "{said}");
-            if ["during", "ended"].contains(&how) {
-                assert!(place.read("loose").parse::<u32>().unwrap() >= 10, "{said}");
-            }
-            let names_it = ran.err.contains("error: ")
-                && ["results", "state", "tmp"].iter().any(|it| ran.err.contains(it));
-            if ["alone", "ended"].contains(&how) {
-                assert_eq!(code, 0, "{said}");
-                let record = |bytes: &Vec<u8>| serde_json::from_slice::<Value>(bytes).is_ok();
-                assert!(found(&place.path("."), "r.json").iter().any(record), "{said}");
-                let page = |bytes: &Vec<u8>| bytes.starts_with(b"<!DOCTYPE html>");
-                assert!(
-                    !verb.contains(&html) || found(&place.path("."), "p.html").iter().any(page),
-                    "{said}"
-                );
-            } else {
-                // An error about such a place is what the caller did to itself.
-                assert!((code == 0 && how != "linked") || names_it, "{said}");
-            }
+    let attacks =
+        [Attack::None, Attack::Linked, Attack::Before, Attack::Before, Attack::During, Attack::Ended];
+    for (turn, attack) in attacks.into_iter().enumerate() {
+        for (number, verb) in VERBS.into_iter().enumerate() {
+            // A store that was moved away is an error, so one turn before and the last one are without.
+            let stored = turn != 2 && attack != Attack::Ended;
+            let verb: Vec<_> =
+                verb.iter().copied().filter(|it| stored || ![SAVE, STORE].contains(it)).collect();
+            attack.on(&verb, turn * VERBS.len() + number);
         }
     }
+}
+
+/// Root mounts a file system for this study.
+#[test]
+fn a_study_mounts_nothing_in_a_directory_of_the_callers() {
+    needs!(root());
+    needs!(tool(PYTHON));
+    let scene = Scene::new();
+    let before = scene.facts();
+    let vault = scene.vault.path().to_str().unwrap();
+    let beside = scene.beside(HOSTILE, &["0", "before", vault, "results", "state", "tmp"]);
+    eventually("the hostile program is at work", || scene.place.path("loose").exists());
+    let study = ["study", "placement", "--quick", "--max-time=1s", "--flamegraphs=results/graphs"];
+    let ran = scene.place.finish(under_sudo(&scene.place, &study));
+    drop(beside);
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    assert_eq!(scene.facts(), before, "{}", ran.err);
 }
 
 /// Links at the names of the logs and of the stamps, before `study ladder` makes them.
