@@ -208,7 +208,7 @@ while how != "ended" or tried < 1000:
         os.rename("loose.spare", "loose")
 "#;
 
-/// What the verbs run, planted in the search path: it tells that it has begun, and goes on when the hostile program is at work.
+/// A program that the verbs run, planted in the search path: it leaves a marker, and goes on when the hostile program is at work.
 fn held(place: &Sandbox) -> String {
     let here = place.path(".");
     format!(
@@ -260,7 +260,7 @@ const VERBS: [&[&str]; 5] = [
 ];
 
 impl Attack {
-    /// What it works on.
+    /// The names that it works on.
     fn names(self, verb: &str) -> &'static [&'static str] {
         let all = &["results", "results/r.json", "results/p.html", "results/store.db", "state", "tmp"];
         match (self, verb) {
@@ -470,7 +470,7 @@ fn records_are_not_kept_where_another_user_leads_a_link() {
     }
 }
 
-/// What a process of the caller finds of a terminal that a shell of root's reads after it.
+/// Notes every way to a terminal that a process of the caller finds and a shell of root's reads after it.
 const TERMINAL: &str = r#"
 import fcntl, os, sys, termios
 found = []
@@ -546,7 +546,7 @@ fn tty_of_worker(pid: i32) -> Option<i64> {
         .then(|| stat[stat.rfind(')')? + 2..].split(' ').nth(4)?.parse().ok())?
 }
 
-/// Where `sudo whyfaster` was typed into the caller's own terminal, a hook may ask there.
+/// A hook may ask on the caller's own terminal, into which `sudo whyfaster` was typed.
 #[test]
 fn a_hook_keeps_the_terminal_of_its_own_user() {
     needs!(root());
@@ -576,7 +576,7 @@ fn status(pid: u32, name: &str) -> String {
     line.trim_start_matches(':').trim().to_owned()
 }
 
-/// What a verb that only reads is left with while it waits for its input.
+/// The rights of a verb that only reads, while it waits for its input.
 fn waiting(mut command: Command, lines: &[&str]) -> Vec<String> {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -16,7 +16,7 @@ fn install_caps(place: &Sandbox, group: &[&str]) -> Ran {
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let mut command =
         place.command("make", &["--directory", sources, "--old-file=install", "install-caps", &bin]);
-    // What a `make test` around this one was given is not for this one.
+    // An outer `make test` leaves its own settings here.
     for name in ["MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "GROUP"] {
         command.env_remove(name);
     }
@@ -40,7 +40,7 @@ fn capabilities_of(program: &str) -> String {
     String::from_utf8(said.stdout).unwrap().trim().trim_start_matches(program).trim().to_owned()
 }
 
-/// Whether a user of this group alone may execute it.
+/// Returns true if a user of this group alone may execute it.
 fn runs(place: &Sandbox, group: &str, program: &str) -> bool {
     // setpriv(1) itself keeps root's rights to files up to its exec, a shell behind it has none.
     let words =

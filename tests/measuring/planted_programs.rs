@@ -61,7 +61,7 @@ impl Planted {
         self.place.finish(self.command(words))
     }
 
-    /// What has run: names, each with the rights of the caller alone.
+    /// Returns the names of the programs that ran. Fails if one had other rights than the caller's.
     #[track_caller]
     fn ran(&self) -> Vec<String> {
         let rights = format!(" {NOBODY} {NONE}");

@@ -193,7 +193,7 @@ fn a_program_with_rights_of_its_own_is_refused() {
     }
     fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     assert!(!place.path("ran").exists());
-    // What is not effective yet can be made so.
+    // The program could make a permitted capability effective.
     for more in ["cap_dac_override,cap_bpf+ep", "cap_dac_override+p"] {
         needs!(capabilities(more, &copy));
         run(&["compare", "touch ran"])

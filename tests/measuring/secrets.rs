@@ -1,4 +1,4 @@
-//! What commands, hooks and traced commands find in their environment: no address of the store, and under sudo no password of it.
+//! Commands, hooks and traced commands find no address of the store in their environment, and under sudo no password of it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::user::NOBODY;
 
 const STORE: &str = "postgres://u:s3cr3t@127.0.0.1/d";
 
-/// What a command, a hook and a traced command see of these variables, each a line `NAME=VALUE`.
+/// The lines `NAME=VALUE` that a command, a hook and a traced command see of these variables.
 fn seen(place: &Sandbox, variables: &[(&str, &str)]) -> [Vec<String>; 3] {
     let list =
         |file: &str| format!("env | grep -E '^(WHYFASTER_STORE|PGPASSWORD|PGPASSFILE)=' | sort >{file}");
@@ -28,10 +28,10 @@ fn seen(place: &Sandbox, variables: &[(&str, &str)]) -> [Vec<String>; 3] {
 #[test]
 fn no_command_gets_the_address_of_the_store() {
     let place = Sandbox::new();
-    // What is this user's otherwise stays: a command may need it.
+    // The user's other variables stay: a command may need them.
     let variables = [("WHYFASTER_STORE", STORE), ("PGPASSWORD", "own")];
     assert_eq!(seen(&place, &variables), [(); 3].map(|()| ["PGPASSWORD=own"]));
-    // What a command is given by name it gets.
+    // A command gets the variables that the user gives it by name.
     let words = [
         "compare",
         "--runs",

@@ -60,12 +60,12 @@ fn a_fifo_in_the_place_of_a_library_holds_nobody_up() {
     assert!(folded.contains(";library.so+0x") && !folded.contains(";spins "), "{folded}");
 }
 
-/// Where a table of symbols is larger than any is, and all of it a hole.
+/// An offset at which a table of symbols is larger than any real one, and all of it a hole.
 #[test]
 fn a_library_with_endless_tables_takes_no_memory() {
     needs!(root());
     needs!(full());
-    // What maps the smaller one has no room for an index of it.
+    // The smaller number leaves no room for an index.
     for table in [2 << 30, 1 << 40] {
         let place = place();
         let library = OpenOptions::new().read(true).write(true).open(place.path("library.so")).unwrap();

@@ -296,7 +296,7 @@ fn nobody_looks_into_what_calibrates() {
     let capable = needs!(Capable::new());
     let place = &capable.place;
     let tries = compile(place, "tries", TRIES_ITS_PARENTS);
-    // Of ordinary processes a user may do all of it: two shells, the second a child of the first.
+    // A user may do all of it to ordinary processes: two shells, the second a child of the first.
     place.finish(without_privileges(place, "sh", &["-c", &format!("sh -c '{tries}; :'; :")])).ok();
     let wanted = |seize: &str, file: &str| {
         let of = |who| {

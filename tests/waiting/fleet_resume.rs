@@ -60,7 +60,7 @@ fn no_name_of_a_machine_leads_out_of_the_directory() {
         let after = format!("\"{name}\"");
         change(&place, &before, &after);
         refused(&place, &["runs"], &[&format!("calls a machine '{name}'")]);
-        // What the user confirms is what the run asks for, and not where its records go.
+        // The user confirms the work that the run asks for, and not the places of its records.
         refused(&place, &["runs", "--trust"], &[&format!("calls a machine '{name}'")]);
         before = after;
     }

@@ -1,4 +1,4 @@
-//! Who makes, changes or removes files, and who uses root's rights to files. Outputs of the user go through
+//! Lists the places that make, change or remove files, and those that use root's rights to files. Outputs of the user go through
 //! `crates/store/src/atomic.rs`, which holds their places from the start. Every other place is listed here with its reason.
 
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ const WRITERS: &[&str] = &[
 /// Methods of options for opening that let a file be written.
 const OPTIONS: [&str; 5] = ["write", "append", "create", "create_new", "truncate"];
 
-/// Where files are written all the same, and why that is right.
+/// The other places that write files, each with its reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/store/src/atomic.rs", "the one way in which outputs are written"),
     ("crates/store/src/place.rs", "follows the path of an output, and holds its directory"),
@@ -92,10 +92,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/whyfaster/src/study/workdir.rs", "the input of a study, with the caller's rights"),
 ];
 
-/// What lends root's rights to files.
+/// The function that lends root's rights to files.
 const AS_ROOT: &str = "with_root";
 
-/// Where root's rights to files are used, and on which files: those whose names the caller cannot exchange.
+/// The places that use root's rights to files, each with its files. The caller cannot exchange their names.
 const ROOTS: &[(&str, &str)] = &[
     ("crates/trace/src/boot.rs", "/run, or root's directory in /tmp"),
     ("crates/trace/src/full/found.rs", "/proc: what the tasks of other users have open"),
@@ -103,7 +103,7 @@ const ROOTS: &[(&str, &str)] = &[
     ("crates/whyfaster/src/study/place.rs", "/run, loop devices, and the file system that is mounted there"),
 ];
 
-/// What is wrong: writers and users of root's rights that are on no list, and entries that nothing needs.
+/// Lists writers and users of root's rights that are on no list, and entries that nothing needs.
 pub(crate) fn wrong(root: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(root.join(CRATES)).with_context(|| format!("cannot read '{CRATES}'"))? {

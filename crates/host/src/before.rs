@@ -67,7 +67,7 @@ fn not_raised() -> Result<(), Failure> {
     ))
 }
 
-/// Of what this process may make effective, which the kernel tells without `/proc`. What it does not tell counts as more.
+/// Returns true if this process may make more effective than observing takes. The kernel reports it without `/proc`; an unknown capability counts.
 fn more_than_observing() -> bool {
     let last = Root::real().number("/proc/sys/kernel/cap_last_cap").unwrap_or(u64::MAX);
     let sets = rustix::thread::capabilities(None);

@@ -54,7 +54,7 @@ impl Terminal {
     }
 }
 
-/// Whether the terminal of this process is read by a user other than this one when whyfaster has ended: by root, in the shell of `sudo -i`.
+/// Returns true if another user reads the terminal of this process after whyfaster has ended: root, in the shell of `sudo -i`.
 /// The first process above us decides that is not `sudo` itself. Where there is none in the terminal's session, `sudo` made the terminal for us alone.
 pub fn is_of_another(uid: u32) -> bool {
     let Some(session) = opened().ok().and_then(|file| tcgetsid(file).ok()).map(Pid::as_raw_pid) else {

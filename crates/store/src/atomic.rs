@@ -222,7 +222,7 @@ fn destination(path: &Path) -> io::Result<Destination> {
     Ok(Destination::File(place))
 }
 
-/// Whether the file that is there may be written to: renaming would replace one that its owner has write-protected. It is opened,
+/// Fails if the file that is there may not be written to: renaming would replace a write-protected one. It is opened,
 /// because access(2) asks for the real user, which is root's under sudo.
 fn writable(place: &Place) -> io::Result<()> {
     let opened = place.open(&place.name, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty());

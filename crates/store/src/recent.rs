@@ -65,7 +65,7 @@ fn held() -> Option<&'static (Directory, PathBuf)> {
     HELD.get_or_init(|| place().and_then(|place| Some((Directory::hold(&place).ok()?, place)))).as_ref()
 }
 
-/// Whether the directory is this user's and can be written to, or would be. A part of the path that belongs to another user may be a link
+/// Returns true if the directory is this user's and can be written to, or would be. A part of the path that belongs to another user may be a link
 /// tomorrow, and records would be in that user's way.
 fn ours(place: &Path) -> bool {
     let own = rights::file_user();

@@ -9,7 +9,7 @@ use whyfaster_words::exit::{Exit, Failure};
 
 use super::place::{Foreign, Gone};
 
-/// Who called sudo, if that user's rights to files are used.
+/// The user who called sudo, if that user's rights to files are used.
 fn caller() -> Option<u32> {
     let uid = rights::file_user();
     let of_sudo = std::env::var("SUDO_UID").ok()?;

@@ -17,7 +17,7 @@ pub(crate) fn open_no_link(path: &Path) -> io::Result<File> {
     reopen(&File::options().read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW).open(path)?)
 }
 
-/// What a name led to, seen before it is opened (open(2), `O_PATH`). A lease of another process makes nobody wait.
+/// The file that a name led to, seen before it is opened (open(2), `O_PATH`). A lease of another process makes nobody wait.
 fn reopen(found: &File) -> io::Result<File> {
     if !found.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));

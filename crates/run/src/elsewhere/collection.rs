@@ -124,7 +124,7 @@ enum Entry {
 #[derive(Debug)]
 pub struct Collection {
     directory: PathBuf,
-    /// Where the records go, whatever the path leads to by now.
+    /// The records go here, wherever the path leads by now.
     held: OwnedFd,
     journal: File,
     met: BTreeMap<String, String>,
@@ -331,7 +331,7 @@ impl Wanted {
         Ok([time(self.silence_s)?, time(self.limit_s)?])
     }
 
-    /// What the parser cannot check.
+    /// Checks the rules that the parser does not know.
     fn check(&self) -> Result<(), String> {
         if self.schema != SCHEMA {
             return Err(format!("it is '{}', and this program reads '{SCHEMA}'", self.schema));
@@ -360,7 +360,7 @@ impl Wanted {
         })
     }
 
-    /// What the run does with the rights of its user, a line each.
+    /// The work that the run does with the rights of its user, one line each.
     fn asks(&self) -> String {
         let mut text = format!("it asks for: whyfaster {}", shell_words::join(&self.words));
         for (name, asked) in &self.machines {
@@ -388,7 +388,7 @@ fn doubt(journal: &Metadata, directory: &Metadata, begun: Option<&Birth>) -> Opt
     (!here).then(|| format!("{FILE} is not the file that the run began with, but a copy"))
 }
 
-/// What stands in a `fleet.run`.
+/// The content of a `fleet.run`.
 struct Written {
     wanted: Wanted,
     met: BTreeMap<String, String>,

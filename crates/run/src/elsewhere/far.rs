@@ -30,7 +30,7 @@ pub const VERB: &str = "__far";
 /// The first word that runs a verb for its record alone; the file of that follows, then the verb and its words.
 pub const THERE: &str = "__there";
 
-/// What the program is called in its directory.
+/// The name of the program in its directory.
 const PROGRAM: &str = "whyfaster";
 
 /// How long there may be no sign before the request says it.
@@ -145,7 +145,7 @@ fn alone() -> Result<Option<UnixListener>, Gone> {
     }
 }
 
-/// Who holds it. Any user may, for ever, so that user has to be known.
+/// The user who holds it. Any user may hold it for ever, so the error has to name that user.
 fn holder(name: &str) -> io::Result<u32> {
     // Nobody accepts: a full queue is not waited for.
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -334,7 +334,7 @@ fn done(answer: &str) -> Result<(u64, Option<u64>), String> {
     }
 }
 
-/// What is in the file of the stamps, and no more than one byte beyond what so many tasks write.
+/// Reads the file of the stamps, up to one byte more than so many tasks write.
 fn whole(mut file: &File, tasks: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;

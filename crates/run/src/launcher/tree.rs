@@ -30,7 +30,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether it is the same process, below the same parent.
+    /// Returns true if it is the same process, below the same parent.
     fn of(&self, before: &Self) -> bool {
         (self.start, self.parent) == (before.start, before.parent)
     }
@@ -41,7 +41,7 @@ pub(crate) fn identity(pid: i32) -> Option<Identity> {
     Some((pid, stat(pid)?.start))
 }
 
-/// Who made a process, and the session that it is in.
+/// The creator of a process, and the session that it is in.
 pub(crate) fn parent_and_session(pid: i32) -> Option<(i32, i32)> {
     stat(pid).map(|it| (it.parent, it.session))
 }
@@ -234,7 +234,7 @@ fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
         let found = find();
         let new: Vec<Identity> = found.iter().copied().filter(|process| !stopped.contains(process)).collect();
         if new.is_empty() {
-            // Who will not be killed goes on.
+            // A process that cannot be killed goes on.
             for other in stopped.difference(&found.iter().copied().collect()) {
                 let _ = signal(*other, Signal::CONT);
             }

@@ -124,7 +124,7 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// What a file has beside the tables and indexes that hold what was added. SQLite goes by the statement and not by the type, and begins each with
+/// Finds everything in a file beside the tables and indexes of a store. SQLite goes by the statement and not by the type, and begins each with
 /// these words. A trigger that was there and did not run would be missed without a word.
 const EXTRA: &str = "
     SELECT type || ' ' || name FROM sqlite_schema WHERE (

@@ -1,4 +1,4 @@
-//! What an ELF file is made of. It may be any file, of a process that nobody trusts: it is read bit by bit, never mapped, and its headers may take
+//! The parts of an ELF file. It may be any file, of a process that nobody trusts: it is read bit by bit, never mapped, and its headers may take
 //! only so much memory.
 
 use std::cell::Cell;
@@ -30,10 +30,10 @@ pub(super) type Span = (u64, u64);
 pub(super) struct Elf {
     pub(super) machine: Machine,
     pub(super) little_endian: bool,
-    /// What is loaded, and to which address.
+    /// The parts that are loaded, with their addresses.
     pub(super) segments: Vec<(Span, u64)>,
     sections: Vec<Section>,
-    /// Where the headers are, and the names of sections.
+    /// The offsets of the headers and of the names of sections.
     headers: Vec<Span>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Section {
     name: Vec<u8>,
     pub(super) address: u64,
     pub(super) bytes: u64,
-    /// Where it stands; `None`: not in the file.
+    /// Its offset in the file; `None` if the file does not hold it.
     pub(super) span: Option<Span>,
 }
 

@@ -110,7 +110,7 @@ fn is_compat(process: Pid) -> bool {
     read.is_ok() && head[4] == 1
 }
 
-/// What a descriptor is, and its inode. Only its owner and root may look there; nothing is opened.
+/// The kind of a descriptor, and its inode. Only its owner and root may look there; nothing is opened.
 fn file(process: Pid, descriptor: u64) -> (FileKind, u64) {
     with_root(|| looked_at(process, descriptor))
 }

@@ -16,7 +16,7 @@ use crate::foreign;
 pub(crate) struct CodeFile {
     /// As the process calls it.
     pub(crate) path: PathBuf,
-    /// Where it may be; `None`: nowhere, or that is not known. In a container its path is another file's here.
+    /// Its possible place; `None` if there is none, or none is known. In a container its path is another file's here.
     pub(crate) here: Option<PathBuf>,
     /// Which of the files that have been there: a program that was built anew has other functions.
     pub(crate) identity: Identity,
@@ -140,7 +140,7 @@ impl Images {
             self.read(process);
         }
         let images = self.processes.get(&process)?;
-        // What is older than all of them had the memory of another program, or was another process of that number.
+        // An older address belonged to another program, or to another process of that number.
         let image = images.iter().rev().find(|image| image.since <= at)?;
         let mapping = image.mappings.iter().rev().find(|m| (m.start..m.end).contains(&address))?;
         Some((Rc::clone(&mapping.file), address - mapping.start + mapping.offset))
@@ -216,7 +216,7 @@ impl Images {
     }
 }
 
-/// Whether the file system of a file tells other numbers of its files than their mappings have: overlayfs, which maps the file of a layer
+/// Returns true if the file system of a file reports other numbers than the mappings have: overlayfs, which maps the file of a layer
 /// (ovl_mmap() in the kernel's fs/overlayfs/file.c), and, for the device alone, btrfs, which has one for each subvolume (btrfs_getattr()).
 fn told_otherwise(file: &fs::File, same_inode: bool) -> bool {
     const OVERLAYFS: i64 = 0x794c_7630;

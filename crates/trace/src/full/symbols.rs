@@ -32,7 +32,7 @@ const LONGEST: usize = 1024;
 /// The symbols of a file.
 struct Table {
     symbolizer: Symbolizer,
-    /// How the symbolizer calls the copy that it has open.
+    /// The name by which the symbolizer knows the copy that it has open.
     name: PathBuf,
 }
 

@@ -11,7 +11,7 @@ use whyfaster_words::exit::{self, Exit, Failure};
 
 use crate::cli::HostSeed;
 
-/// Whether the memory of a process that changed its user may be looked into.
+/// Returns true if another process may look into the memory of one that changed its user.
 const SUID_DUMPABLE: &str = "/proc/sys/fs/suid_dumpable";
 
 /// Uses files with the rights of whoever called sudo, and finds the files of that user. The process must have one thread.
@@ -67,7 +67,7 @@ pub fn after_observing(as_root: bool) {
     }
 }
 
-/// Who called sudo, where its rights are to be used.
+/// The user who called sudo, if that user's rights are to be used.
 fn caller(as_root: bool) -> Result<Option<User>, Failure> {
     let user = HostSeed::here().user(as_root)?;
     Ok(Some(user).filter(|user| user.because == Because::Sudo))

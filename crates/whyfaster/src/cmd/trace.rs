@@ -94,7 +94,7 @@ fn notes(args: &TraceArgs, plan: &TracePlan, outputs: &TraceOutputs) {
         say("note: the command gets no terminal, because a shell of root's reads this one later. \
              Start whyfaster with sudo from your own shell for a command that asks something");
     }
-    // Who writes "--" knows where the command begins.
+    // A user who writes "--" knows where the command begins.
     if let Some(word) = taken_by_command(&args.command)
         && !std::env::args_os().any(|word| word == "--")
     {

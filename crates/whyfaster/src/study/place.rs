@@ -95,7 +95,7 @@ struct FileSystem {
     work: PathBuf,
 }
 
-/// Where root mounts it: nobody else can exchange a directory there.
+/// Root mounts it here: nobody else can exchange a directory in this one.
 const MOUNT_POINTS: &str = "/run";
 
 impl FileSystem {

@@ -161,7 +161,7 @@ fn plan(
     Ok(plan)
 }
 
-/// Of a file that a command has made, however large.
+/// The bound for a file that a command made.
 fn digest(file: &Path) -> io::Result<String> {
     let (mut file, mut digest, mut part) = (foreign::open(file)?, Sha256::new(), vec![0; 64 << 10]);
     loop {
