@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, Item, Lit};
+use syn::{Attribute, Expr, Item, ItemUse, Lit, UseName, UseRename, UseTree};
 
 use crate::prose::{collect, of_tests};
 
@@ -44,6 +44,9 @@ const WRITERS: &[&str] = &[
     "fs::chmod",
     "libc::chown",
     "libc::chmod",
+    "OFlags::CREATE",
+    "OFlags::TMPFILE",
+    "libc::O_CREAT",
 ];
 
 /// Methods of options for opening that let a file be written.
@@ -57,7 +60,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/store/src/scratch.rs", "a directory of our own, in one in which nobody else can exchange it"),
     (
         "crates/store/src/database/sqlite.rs",
-        "the directory of a store; SQLite itself opens by path, with the caller's rights",
+        "makes a store in a directory that is held; SQLite opens it by path, with the caller's rights",
     ),
     ("crates/trace/src/boot.rs", "a directory of this user's alone, below /run for root"),
     ("crates/run/src/elsewhere/collection.rs", "the directory of a fleet run, when root is given up"),
@@ -160,6 +163,19 @@ struct Reader {
     calls: Vec<Call>,
 }
 
+impl Reader {
+    /// Notes the path if it leads to a writer, or to what lends root's rights.
+    fn note(&mut self, parts: &[String], line: usize) {
+        let whole = parts.join("::");
+        let writes = |writer: &&&str| whole == **writer || whole.ends_with(&format!("::{writer}"));
+        let name = match parts.last() {
+            Some(last) if last == AS_ROOT => Some(AS_ROOT),
+            _ => WRITERS.iter().find(writes).copied(),
+        };
+        self.calls.extend(name.map(|name| Call { line, name: name.to_owned() }));
+    }
+}
+
 impl<'ast> Visit<'ast> for Reader {
     fn visit_item(&mut self, item: &'ast Item) {
         let attributes: &[Attribute] = match item {
@@ -173,16 +189,29 @@ impl<'ast> Visit<'ast> for Reader {
         }
     }
 
+    /// A function that is imported is called by its bare name, which tells nothing.
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let mut trees = vec![(Vec::new(), &item.tree)];
+        while let Some((mut path, tree)) = trees.pop() {
+            match tree {
+                UseTree::Path(it) => {
+                    path.push(it.ident.to_string());
+                    trees.push((path, &it.tree));
+                }
+                UseTree::Group(it) => trees.extend(it.items.iter().map(|tree| (path.clone(), tree))),
+                UseTree::Name(UseName { ident }) | UseTree::Rename(UseRename { ident, .. }) => {
+                    path.push(ident.to_string());
+                    self.note(&path, ident.span().start().line);
+                }
+                UseTree::Glob(_) => {}
+            }
+        }
+    }
+
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         let parts: Vec<String> = path.path.segments.iter().map(|part| part.ident.to_string()).collect();
-        let whole = parts.join("::");
-        let writes = |writer: &&&str| whole == **writer || whole.ends_with(&format!("::{writer}"));
-        let name = match parts.last() {
-            Some(last) if last == AS_ROOT => Some(AS_ROOT),
-            _ => WRITERS.iter().find(writes).copied(),
-        };
-        if let (Some(name), Some(last)) = (name, path.path.segments.last()) {
-            self.calls.push(Call { line: last.ident.span().start().line, name: name.to_owned() });
+        if let Some(last) = path.path.segments.last() {
+            self.note(&parts, last.ident.span().start().line);
         }
     }
 
@@ -208,6 +237,7 @@ mod tests {
     fn writers_are_found_however_they_are_called() {
         let source = "fn f() { std::fs::write(p, b).and_then(fs::remove_file); File::options().read(true).write(true); }";
         assert_eq!(names(source), ["fs::write", "fs::remove_file", "write(true)"]);
+        assert_eq!(names("use rustix::fs::{Mode, openat as o}; use std::fs;"), ["fs::openat"]);
         assert_eq!(names("fn f() { rights::with_root(|| fs::chown(p, u, g)) }"), ["with_root", "fs::chown"]);
     }
 
