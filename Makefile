@@ -100,8 +100,8 @@ install: build
 	install -D -m 755 $(WHYFASTER) $(BIN)/whyfaster
 
 # The full level of `trace` for ordinary users. The commands that whyfaster starts do not inherit the capabilities: they
-# are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)). With GROUP=name only members of that
-# group may run it.
+# are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)). With GROUP=name only
+# members of that group may run it.
 install-caps: install
 	@bin="$(BIN)/whyfaster"; \
 	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \

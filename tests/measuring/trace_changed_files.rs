@@ -1,4 +1,4 @@
-//! Root observes who changes its own files meanwhile: what was mapped is named, and whatever stands in its place now is let be.
+//! Root traces a process that changes its own files meanwhile. It resolves the mapped file, and never opens the one in its place.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -60,12 +60,12 @@ fn a_fifo_in_the_place_of_a_library_holds_nobody_up() {
     assert!(folded.contains(";library.so+0x") && !folded.contains(";spins "), "{folded}");
 }
 
-/// An offset at which a table of symbols is larger than any real one, and all of it a hole.
+/// The table of symbols is larger than any real one, and all of it is a hole.
 #[test]
 fn a_library_with_endless_tables_takes_no_memory() {
     needs!(root());
     needs!(full());
-    // The smaller number leaves no room for an index.
+    // If whyfaster mapped the smaller table, it would have no memory left for an index of it.
     for table in [2 << 30, 1 << 40] {
         let place = place();
         let library = OpenOptions::new().read(true).write(true).open(place.path("library.so")).unwrap();

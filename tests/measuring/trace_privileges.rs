@@ -236,7 +236,7 @@ fn what_a_calibrating_process_leaves_behind_is_not_shown() {
         "--record=r.json",
         "touch begun; while [ $(wc -c <done || echo 0) -lt 40 ]; do sleep 0.01; done 2>/dev/null",
     ];
-    // Whoever may trace its caller's processes puts such code into `true`; here the file is another one.
+    // A process that may trace its caller's processes could put such code into `true`; the test replaces the file.
     let line = r#"mount --bind "$0" "$(realpath /bin/true)" && exec setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@""#;
     let words = [&["-m", "sh", "-c", line, &changed], &trace[..]].concat();
     let ran = place.finish(place.command("unshare", &words)).ok();

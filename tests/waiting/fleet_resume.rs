@@ -1,4 +1,4 @@
-//! `fleet resume` in a directory that somebody else wrote: what stands in it reaches no machine and no other directory unless the user confirms.
+//! `fleet resume` in a directory that somebody else wrote reaches no machine unless the user confirms, and never another directory.
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
@@ -75,7 +75,7 @@ fn no_link_leads_a_record_out_of_the_directory() {
     symlink("../outside", place.path("runs/alpha.json")).unwrap();
     refused(&place, &["runs"], &["runs/alpha.json' is not a plain file"]);
     refused(&place, &["runs", "--trust"], &["runs/alpha.json' is not a plain file"]);
-    // Neither does one that stands there before the run begins.
+    // Nor does a link that exists before the run begins.
     fs::create_dir(place.path("new")).unwrap();
     symlink("../outside", place.path("new/alpha.json")).unwrap();
     run(&place, &["fleet", "doctor", "ssh:alpha", "--to=new"])

@@ -437,7 +437,7 @@ fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
     }
 }
 
-/// Whoever may write to a store may have put into a row what takes all memory.
+/// A user who may write to a store can put a row into it whose unpacked data takes all memory.
 fn a_row_that_unpacks_without_end_is_refused(place: &Store) {
     write(place, "run.json", &comparison(CPUS[0], 1.0));
     place.run(&["store", "add", "run.json"]).ok();
@@ -458,7 +458,7 @@ fn a_row_that_unpacks_without_end_is_refused(place: &Store) {
     place.run(&["store", "get", &id]).expect_error(1, &["is damaged: it is larger than 256 MiB"]);
 }
 
-/// SQLite runs what stands in the schema of a file as soon as its tables are used.
+/// SQLite runs the code in the schema of a file as soon as its tables are used.
 #[test]
 fn nothing_in_the_file_of_somebody_else_runs() {
     let place = Sandbox::new();
@@ -485,7 +485,7 @@ fn nothing_in_the_file_of_somebody_else_runs() {
     }
 }
 
-/// Records hold command lines: the store that nobody named is for its owner, as what is kept unasked is. A file that was named may be shared.
+/// Records hold command lines, so only its owner may read the default store, like the kept records. A named file may be shared.
 #[test]
 fn the_usual_store_is_its_owners_alone() {
     let place = Sandbox::new();

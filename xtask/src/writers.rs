@@ -11,7 +11,7 @@ use syn::{Attribute, Expr, Item, ItemUse, Lit, UseName, UseRename, UseTree};
 
 use crate::prose::{collect, of_tests};
 
-/// The crates of the program. What runs while it is built, and tests, write as they like.
+/// The crates of the program. Build scripts and tests may write anywhere.
 const CRATES: &str = "crates";
 
 /// Functions that make, change or remove what has a name, by the last parts of their paths.
@@ -189,7 +189,7 @@ impl<'ast> Visit<'ast> for Reader {
         }
     }
 
-    /// A function that is imported is called by its bare name, which tells nothing.
+    /// Counts imports, because an imported function is called by its bare name.
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         let mut trees = vec![(Vec::new(), &item.tree)];
         while let Some((mut path, tree)) = trees.pop() {

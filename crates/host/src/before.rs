@@ -67,7 +67,8 @@ fn not_raised() -> Result<(), Failure> {
     ))
 }
 
-/// Returns true if this process may make more effective than observing takes. The kernel reports it without `/proc`; an unknown capability counts.
+/// Returns true if this process may make more capabilities effective than observing needs. It asks the
+/// kernel and not `/proc`. If the kernel does not answer, the result is true.
 fn more_than_observing() -> bool {
     let last = Root::real().number("/proc/sys/kernel/cap_last_cap").unwrap_or(u64::MAX);
     let sets = rustix::thread::capabilities(None);

@@ -11,7 +11,7 @@ use super::said::said_within;
 /// Where they are. `PATH` is not asked: this may run as root.
 const TOOLS: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
 
-/// The search path of programs that run as root: directories of root's alone, whatever `PATH` says.
+/// The search path of programs that run as root. It ignores `PATH`, which the caller controls.
 pub fn search_path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| TOOLS.join(":"));
     &PATH

@@ -89,7 +89,7 @@ fn present() -> (u32, u32) {
     unsafe { (libc::setfsuid(NOBODY_AT_ALL) as u32, libc::setfsgid(NOBODY_AT_ALL) as u32) }
 }
 
-/// Group first: a user other than root may not choose it.
+/// Sets the group first, because a user other than root may not choose it.
 fn use_files_as(uid: u32, gid: u32) {
     let death = parent_process_death_signal().ok().flatten();
     // SAFETY: plain system calls on this thread. As long as the user is not 0 the kernel also takes the capabilities over files
@@ -121,8 +121,8 @@ impl Drop for Lent {
     }
 }
 
-/// Does something with the rights to files of the user whom the process runs as, where it took those of the caller: under
-/// `/proc`, `/sys`, `/dev` and `/run`, whose names the caller cannot exchange. `xtask check` lists who may call this.
+/// Does something with root's rights to files, if the process took those of the caller. It is for `/proc`, `/sys`, `/dev` and
+/// `/run`, whose names the caller cannot exchange. `xtask check` refuses callers that are not on its list.
 pub fn with_root<T>(action: impl FnOnce() -> T) -> T {
     let (uid, gid) = present();
     let _lent = Lent { uid, gid };

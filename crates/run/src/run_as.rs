@@ -48,8 +48,8 @@ impl RunAs {
             terminal::leave()?;
         }
         self.rights().become_for_good()?;
-        // The kernel has done so unless fs.suid_dumpable says otherwise: proc_sys_fs(5). ptrace(2) and pidfd_getfd(2)
-        // are then for root alone.
+        // The kernel has done so unless fs.suid_dumpable is 1: proc_sys_fs(5). Root alone may then use ptrace(2) and
+        // pidfd_getfd(2) on this process.
         // SAFETY: a plain system call on this process.
         match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) } {
             0 => Ok(()),
@@ -66,7 +66,7 @@ pub(crate) fn close_all_else() -> io::Result<()> {
     })
 }
 
-/// The same at the exec: what the program was started with is root's. Until then an error can still be told.
+/// The same at the exec, because the open descriptors are root's. Until then this process can still report an error.
 fn close_all_else_at_exec() -> io::Result<()> {
     const CLOSE_RANGE_CLOEXEC: libc::c_uint = 1 << 2;
     of_all_else(CLOSE_RANGE_CLOEXEC, |fd| {

@@ -54,8 +54,9 @@ impl Terminal {
     }
 }
 
-/// Returns true if another user reads the terminal of this process after whyfaster has ended: root, in the shell of `sudo -i`.
-/// The first process above us decides that is not `sudo` itself. Where there is none in the terminal's session, `sudo` made the terminal for us alone.
+/// Returns true if another user reads the terminal of this process after whyfaster exits, such as root in the shell of `sudo -i`.
+/// The first process above us that is not `sudo` itself decides. If the terminal's session has no such process, `sudo` made the
+/// terminal for us alone.
 pub fn is_of_another(uid: u32) -> bool {
     let Some(session) = opened().ok().and_then(|file| tcgetsid(file).ok()).map(Pid::as_raw_pid) else {
         return false;

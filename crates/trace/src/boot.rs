@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use whyfaster_rights::with_root;
 
-/// The directory, made if need be; `None`: this user can have none. Nobody else can put a link or a file of theirs there. Root's is
-/// root's also under sudo: what stands there is believed.
+/// The directory, made if need be; `None`: this user can have none. Nobody else can put a link or a file of theirs there.
+/// Under sudo root keeps its own directory, because whyfaster trusts the files in it.
 pub(crate) fn directory() -> Option<PathBuf> {
     with_root(own_directory)
 }

@@ -6,8 +6,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a regular file to read it, and nothing else that has taken its name: opening a FIFO waits, and opening a device acts. What the file holds
-/// may change at any time, so it must not be mapped.
+/// Opens a regular file to read it, and nothing else that has taken its name: opening a FIFO waits, and opening a device acts.
+/// The file may change at any time, so the caller must not map it.
 pub fn open(path: &Path) -> io::Result<File> {
     reopen(&File::options().read(true).custom_flags(libc::O_PATH).open(path)?)
 }

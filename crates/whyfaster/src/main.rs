@@ -57,8 +57,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// libbpf reads variables that name a file of rights and other settings (`getenv` in libbpf.c), also where the file of this program has
-/// capabilities: who calls it has no say there.
+/// Removes the variables that libbpf reads (`getenv` in libbpf.c). If the file of this program has capabilities, its caller must not
+/// choose them.
 fn without_libbpf_variables() {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"LIBBPF_")) {
         // SAFETY: the process has one thread, which reads no variable meanwhile.

@@ -28,7 +28,7 @@ pub fn trouble(trouble: &Trouble) -> String {
         }
         Trouble::TooLong { seconds } => format!("it was not done within {}", time(*seconds)),
         Trouble::SameMachine { name } => {
-            // Whoever has a machine may have it give the number of another one.
+            // The owner of a machine can make it report the boot id of another one.
             format!("by its boot id it is the same machine as {name}, and {DISTURB}")
         }
         Trouble::Busy { uid } => {

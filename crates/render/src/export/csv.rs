@@ -1,8 +1,8 @@
 //! Comma-separated values: of results hyperfine's, one line a result, always in seconds, in which single times and exit codes have no
 //! place; of a price list one line a row.
 //!
-//! Scripts read results as hyperfine's CSV, so commands and parameters are unchanged, and a spreadsheet may read one as a formula. In a price
-//! list no text is a formula.
+//! Scripts read results as hyperfine's CSV, so commands and parameters are unchanged. A spreadsheet may read one as a formula.
+//! In a price list no text is a formula.
 
 use ::csv::Writer;
 use whyfaster_core::price::PriceList;

@@ -3,8 +3,8 @@
 //! `fleet.run` is JSON, one value a line: first what was asked, then what happened as it happened. A line that a crash cut short is
 //! the last and counts for nothing; the records themselves are written whole or not at all, and one that stands there is done.
 //!
-//! A run that is resumed reaches machines and sends files with all rights of its user. So the user has to confirm a `fleet.run` that this user
-//! did not begin here, and no name in it leads out of the directory.
+//! A resumed run reaches machines and sends files with all rights of its user. So the user has to confirm a `fleet.run` that
+//! somebody else may have written. No name in it leads out of the directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ const FILE: &str = "fleet.run";
 const DIRECTORY_RIGHTS: u32 = 0o755;
 const FILE_RIGHTS: u32 = 0o644;
 
-/// A clock that counts from the machine's start cannot tell what lies much later than this.
+/// A clock that counts from the machine's start cannot represent times much later than this.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Mode bits that let the group or all users write.
@@ -94,7 +94,7 @@ fn since_epoch(time: io::Result<SystemTime>) -> Option<u128> {
     Some(time.ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos())
 }
 
-/// By what a `fleet.run` knows that it is the file that the run began with. A copy has another number and another birth.
+/// Identifies the file that the run began with: a copy has another inode and another time of birth.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Birth {
     inode: u64,
@@ -174,7 +174,7 @@ impl Collection {
         })
     }
 
-    /// Opens one again. What it asks is confirmed where `trusted`; otherwise this user has to have begun it here.
+    /// Opens a run again. If it is not `trusted`, it fails for a run that somebody else may have written.
     pub fn resume(directory: &Path, trusted: bool) -> Result<(Self, Wanted), Failure> {
         let path = directory.join(FILE);
         let no_run = |error: io::Error| {
@@ -322,7 +322,7 @@ impl Wanted {
         }
     }
 
-    /// How long nothing may come from a machine, and how long one may take.
+    /// Returns the longest silence of a machine, and the time limit of one.
     pub fn times(&self) -> Result<[Duration; 2], String> {
         let time = |seconds: f64| {
             let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| *time <= LONGEST);
@@ -373,7 +373,7 @@ impl Wanted {
     }
 }
 
-/// Why a run may be somebody else's, if it may. Root's word is as good as one's own.
+/// Returns the reason why a run may be somebody else's. Root is trusted as this user is.
 fn doubt(journal: &Metadata, directory: &Metadata, begun: Option<&Birth>) -> Option<String> {
     let own = rights::file_user();
     for (what, about) in [(FILE, journal), ("the directory", directory)] {

@@ -268,8 +268,8 @@ fn sweeper(directory: &Path) -> Option<Client> {
     Client::start(&command, made(&directory.join("sweeper.log"), 0o600).ok()?).ok()
 }
 
-/// A file that was not there, also not as a link, with these rights whatever the umask. Others write to the directories of an engine, so its
-/// path is not followed again.
+/// Makes a file with these rights, whatever the umask. It fails if the name exists, also as a link. Others write to the
+/// directories of an engine, so the caller keeps the file open instead of following its path again.
 fn made(path: &Path, rights: u32) -> io::Result<File> {
     let mut make = OpenOptions::new();
     make.read(true).write(true).create_new(true).mode(rights).custom_flags(libc::O_NOFOLLOW);

@@ -103,8 +103,8 @@ fn below(roots: &[i32], spared: &[Identity], also: impl Fn(i32, &Entry) -> bool)
     among(&processes(), stat, roots, spared, also)
 }
 
-/// The same among processes that were read one after the other. Meanwhile a parent may have ended, and a stranger's number may be one of
-/// ours: what `now` no longer finds below the same parent is left to the next look.
+/// The same among processes that were read one after the other. Meanwhile a parent may have ended, and an unrelated process may
+/// have its number. The next pass handles a process that `now` no longer finds below the same parent.
 fn among(
     all: &HashMap<i32, Entry>,
     now: impl Fn(i32) -> Option<Entry>,
@@ -234,7 +234,7 @@ fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
         let found = find();
         let new: Vec<Identity> = found.iter().copied().filter(|process| !stopped.contains(process)).collect();
         if new.is_empty() {
-            // A process that cannot be killed goes on.
+            // A stopped process that left the tree will not be killed, so it continues.
             for other in stopped.difference(&found.iter().copied().collect()) {
                 let _ = signal(*other, Signal::CONT);
             }

@@ -1,5 +1,5 @@
-//! The parts of an ELF file. It may be any file, of a process that nobody trusts: it is read bit by bit, never mapped, and its headers may take
-//! only so much memory.
+//! Reads the headers and sections of an ELF file. An untrusted process may have made it, so it is never mapped, and its headers may
+//! take a limited amount of memory.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Sections that name functions.
 const SYMBOLS: [&str; 4] = [".symtab", ".strtab", ".dynsym", ".dynstr"];
 
-/// So many bytes from a place of a file on.
+/// An offset in a file, and a number of bytes.
 pub(super) type Span = (u64, u64);
 
 /// The headers of a file.
@@ -33,7 +33,7 @@ pub(super) struct Elf {
     /// The parts that are loaded, with their addresses.
     pub(super) segments: Vec<(Span, u64)>,
     sections: Vec<Section>,
-    /// The offsets of the headers and of the names of sections.
+    /// The spans of the headers and of the names of sections.
     headers: Vec<Span>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Section {
     name: Vec<u8>,
     pub(super) address: u64,
     pub(super) bytes: u64,
-    /// Its offset in the file; `None` if the file does not hold it.
+    /// Its span in the file; `None` if the file does not hold it.
     pub(super) span: Option<Span>,
 }
 

@@ -140,7 +140,7 @@ impl Images {
             self.read(process);
         }
         let images = self.processes.get(&process)?;
-        // An older address belonged to another program, or to another process of that number.
+        // A sample older than all images is of another program, or of another process that had this number.
         let image = images.iter().rev().find(|image| image.since <= at)?;
         let mapping = image.mappings.iter().rev().find(|m| (m.start..m.end).contains(&address))?;
         Some((Rc::clone(&mapping.file), address - mapping.start + mapping.offset))

@@ -309,7 +309,7 @@ impl Full {
         counts
     }
 
-    /// Follows nobody any more, and tells who was alive. Who makes new tasks meanwhile is seen in the next look; each task is told once.
+    /// Stops tracing all tasks, and returns those that were alive, each once. The next pass finds tasks that are made meanwhile.
     fn leave_all(&self) -> Result<Vec<u8>, TraceError> {
         let mut told = Vec::new();
         for _ in 0..LOOKS {

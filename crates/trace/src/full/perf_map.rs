@@ -27,8 +27,8 @@ pub(crate) struct PerfMaps {
 type Map = Vec<(u64, u64, String)>;
 
 impl PerfMaps {
-    /// Files that were written since then: an older one is of another process that had the same number. And those of the process's user, for
-    /// everybody can make one of this name.
+    /// Accepts files that were written since then: an older one is of another process that had the same number. They must be of the
+    /// process's user or root, because everybody can make a file of this name.
     pub(crate) fn since(since: SystemTime, users: HashMap<Pid, u32>) -> Self {
         Self { since, users, by_process: HashMap::new() }
     }

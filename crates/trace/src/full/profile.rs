@@ -57,7 +57,7 @@ pub(crate) struct Profile {
     started: HashMap<Tid, Vec<(u64, u64)>>,
     /// Of this run alone: another one may have other files by the same names.
     unwinder: Unwinder,
-    /// As whom a process ran.
+    /// The user of each process. Only this user and root may have made its perf map.
     users: HashMap<Pid, u32>,
     began: SystemTime,
 }

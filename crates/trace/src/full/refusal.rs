@@ -29,7 +29,7 @@ pub(super) fn remember(_: PrintLevel, text: String) {
     }
 }
 
-/// This step failed. What was said goes to a file; the sentence names it, and the verifier's reason.
+/// Writes the log of a failed step to a file. The sentence names the file and the verifier's reason.
 pub(super) fn of(step: &str, e: &libbpf_rs::Error, caller: &Caller) -> Unsupported {
     let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
     let said = if caller.restricted { without_addresses(&said) } else { said };
@@ -41,8 +41,8 @@ pub(super) fn of(step: &str, e: &libbpf_rs::Error, caller: &Caller) -> Unsupport
     refused("BPF programs", &format!("the kernel refused to {step} them: {reason}; {log}"))
 }
 
-/// A text without addresses of the kernel. The verifier shows those of maps to whoever has CAP_PERFMON (`print_bpf_insn`, kernel/bpf/disasm.c).
-/// All of them begin with such digits: the upper half of the address space, of 48 to 57 bits.
+/// Removes the addresses of the kernel from a text. The verifier prints those of maps for every user with CAP_PERFMON
+/// (`print_bpf_insn`, kernel/bpf/disasm.c). They are in the upper half of the address space, so all of them begin with `f`.
 fn without_addresses(text: &str) -> String {
     let digit = |c: char| c.is_ascii_hexdigit();
     let mut shown = String::with_capacity(text.len());
@@ -119,7 +119,7 @@ mod tests {
             log_of(&refused),
             LOG.replace("ffff888104a5d000", "\u{2026}").replace("FFF8000123456789", "\u{2026}")
         );
-        // Whoever may look into the kernel sees where its maps are.
+        // An unrestricted caller may look into the kernel, and sees the addresses of its maps.
         remember(PrintLevel::Warn, LOG.to_owned());
         let refused = of("load", &error, &Caller { restricted: false, ..caller }).to_string();
         assert_eq!(log_of(&refused), LOG);

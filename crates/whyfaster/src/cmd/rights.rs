@@ -1,4 +1,4 @@
-//! With whose rights a verb works. Under sudo the files are its caller's; root's other rights stay until nothing is observed any more.
+//! Chooses the rights of a verb. Under sudo it uses files with its caller's rights, and keeps root's other rights while it observes.
 
 use std::env;
 
@@ -11,7 +11,7 @@ use whyfaster_words::exit::{self, Exit, Failure};
 
 use crate::cli::HostSeed;
 
-/// Returns true if another process may look into the memory of one that changed its user.
+/// If it holds 1, other processes of a user may look into the memory of a process that became this user.
 const SUID_DUMPABLE: &str = "/proc/sys/fs/suid_dumpable";
 
 /// Uses files with the rights of whoever called sudo, and finds the files of that user. The process must have one thread.
@@ -29,7 +29,7 @@ pub fn of_caller(as_root: bool) -> Result<(), Failure> {
     }
     of(&user).take().map_err(|error| refused(&error))?;
     let (set, taken) = environment(&user);
-    // sudo's own variables stay, which tell who called it, and those of the store, which are kept from commands alone.
+    // sudo's own variables stay, because they hold its caller. Those of the store stay, because only commands must not get them.
     let taken = taken.into_iter().filter(|name| !name.starts_with("SUDO_") && !SECRETS.contains(name));
     // SAFETY: the process has one thread, which reads no variable meanwhile.
     unsafe {
@@ -60,7 +60,7 @@ pub fn give_up(as_root: bool) -> Result<(), Failure> {
     })
 }
 
-/// The same when all has been observed. What was measured is written in any case: files are the caller's already.
+/// The same after observing. It only reports a failure, so that the results are written: files are the caller's already.
 pub fn after_observing(as_root: bool) {
     if let Err(failure) = give_up(as_root) {
         exit::report(Err(failure.into()));

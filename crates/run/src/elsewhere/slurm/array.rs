@@ -36,8 +36,8 @@ const GUARDED: Duration = Duration::from_secs(600);
 /// The arrays of a partition.
 pub(super) struct Array {
     partition: String,
-    /// The pipe between a task and its shell, which both know by this. sbatch gives all tasks one script, so that the number of the job is in it; and a
-    /// number alone others could guess, and make the file before the task does.
+    /// The name of the pipe between a task and its shell. It holds the number of the job, because sbatch gives all tasks one script.
+    /// Another user could guess a number alone, and make the file before the task does.
     pipe: String,
     asked: Mutex<Asked>,
     /// Held by who submits, and by who asks for the queue. What is known can be had meanwhile.

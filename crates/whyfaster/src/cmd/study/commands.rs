@@ -161,7 +161,7 @@ fn plan(
     Ok(plan)
 }
 
-/// The bound for a file that a command made.
+/// Returns the digest of a file that a command made. It reads part by part, because the file may be larger than the memory.
 fn digest(file: &Path) -> io::Result<String> {
     let (mut file, mut digest, mut part) = (foreign::open(file)?, Sha256::new(), vec![0; 64 << 10]);
     loop {
