@@ -12,6 +12,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::bounds::Alone;
 use crate::missing::NoTime;
 use crate::plan::{Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch};
@@ -130,8 +131,6 @@ pub struct Scheduler {
     capacity: f64,
     baseline: usize,
     comparing: bool,
-    /// Seconds that a comparison goes on for at least.
-    compared_s: f64,
     arms: Vec<ArmCost>,
     /// Rounds with a hidden copy that the floor's interval takes.
     floor_rounds: u32,
@@ -151,8 +150,7 @@ pub struct Scheduler {
 #[derive(Clone, Copy, Debug)]
 struct ArmCost {
     arm: Arm,
-    span_s: f64,
-    work_s: f64,
+    alone: Alone,
 }
 
 #[derive(Clone, Debug)]
@@ -175,7 +173,10 @@ impl Scheduler {
     /// seconds): good enough to plan with until there are samples.
     pub fn new(plan: &Plan, levels: &[(u32, u32)], alone: &[(f64, f64)], capacity: f64) -> Self {
         let mut arms: Vec<ArmCost> = (alone.iter().enumerate())
-            .map(|(index, &(span_s, work_s))| ArmCost { arm: Arm::Alternative(index), span_s, work_s })
+            .map(|(index, &(span_s, work_s))| ArmCost {
+                arm: Arm::Alternative(index),
+                alone: Alone { span_s, work_s },
+            })
             .collect();
         let comparing = arms.len() > 1;
         if comparing && plan.extra_runs() {
@@ -189,7 +190,6 @@ impl Scheduler {
             capacity,
             baseline: plan.baseline,
             comparing,
-            compared_s: COMPARED_S,
             arms,
             floor_rounds: eprocess::min_rounds(1.0 - plan.confidence, 1) as u32,
             per_setup: plan.rounds_per_setup.map(|_| plan.block()),
@@ -199,12 +199,6 @@ impl Scheduler {
             kept_s: 0.0,
             duets_s: 0.0,
         }
-    }
-
-    /// Takes every level for decided as soon as it has its least number of rounds: for a list of what would run.
-    pub fn rehearse(&mut self) {
-        self.comparing = true;
-        self.compared_s = 0.0;
     }
 
     /// Keeps so many seconds of the time for explaining a difference of one copy alone, after the levels. Where the level of one
@@ -227,7 +221,8 @@ impl Scheduler {
     pub fn stretch(&mut self) {
         let alternatives = self.arms.iter().filter(|cost| cost.arm != Arm::HiddenCopy);
         if self.comparing && self.duets_s == 0.0 {
-            self.rounds.max_time_s = self.rounds.comparing_s(alternatives.map(|cost| cost.span_s).sum());
+            self.rounds.max_time_s =
+                self.rounds.comparing_s(alternatives.map(|cost| cost.alone.span_s).sum());
         }
     }
 
@@ -303,8 +298,8 @@ impl Scheduler {
                 let copies = batch.copies.len().max(1) as f64;
                 // Of a block the last run stands for all.
                 if let Some(cost) = self.arms.iter_mut().find(|cost| cost.arm == batch.arm) {
-                    cost.span_s = median(&batch.copies.wall_s).unwrap_or(cost.span_s);
-                    cost.work_s = batch.work_s() / copies;
+                    cost.alone.span_s = median(&batch.copies.wall_s).unwrap_or(cost.alone.span_s);
+                    cost.alone.work_s = batch.work_s() / copies;
                 }
             }
         }
@@ -355,7 +350,7 @@ impl Scheduler {
             // Only an explicit --max-time cuts --min-runs short, or a soft one at the levels above the lowest.
             return !fits && (rounds.max_time_hard || self.current > 0);
         }
-        let least_s = if self.comparing { self.compared_s } else { SINGLE_S };
+        let least_s = if self.comparing { COMPARED_S } else { SINGLE_S };
         let satisfied = level.spent_s >= least_s && (!self.comparing || level.standing.decided());
         !rounds.fixed && satisfied || !fits
     }
@@ -377,7 +372,7 @@ impl Scheduler {
         }
         let round_s = self.round_s(level).max(1e-6);
         // Without a trial and before the first round nothing is known.
-        let known = self.arms.iter().all(|arm| arm.span_s > 0.0);
+        let known = self.arms.iter().all(|arm| arm.alone.span_s > 0.0);
         let usual = if known { ((BLOCK_S / round_s) as u32).clamp(1, MOST_RUNS) } else { 1 };
         let needed = match level.rounds {
             0 if known && f64::from(level.least + 1) * round_s <= FIRST_S => level.least + 1,
@@ -433,7 +428,7 @@ impl Scheduler {
     /// The arms of a level's next block. No alternative runs any longer whose verdict is clear, once the level has the rounds that it is
     /// to have: what the others are compared with are their own runs and the baseline's, so nothing else changes for them.
     fn open_arms<'a>(&'a self, level: &'a LevelState) -> impl Iterator<Item = &'a ArmCost> {
-        let all = self.rounds.fixed || level.rounds < self.wanted(level) || level.spent_s < self.compared_s;
+        let all = self.rounds.fixed || level.rounds < self.wanted(level) || level.spent_s < COMPARED_S;
         let open = move |arm: Arm| match arm {
             Arm::Alternative(index) if index != self.baseline => {
                 let place = index - usize::from(index > self.baseline);
@@ -468,11 +463,10 @@ impl Scheduler {
 
     fn batch_s(&self, arm: &ArmCost, load: u32) -> f64 {
         let load = f64::from(load);
+        let bound_s = arm.alone.makespan_bound_s(load, self.capacity);
         match self.mode {
-            Mode::Batch => arm.span_s.max(load * arm.work_s / self.capacity) + load * PER_COPY_S,
-            Mode::Closed { duration_s } | Mode::Open { duration_s, .. } => {
-                duration_s + arm.span_s.max(load * arm.work_s / self.capacity)
-            }
+            Mode::Batch => bound_s + load * PER_COPY_S,
+            Mode::Closed { duration_s } | Mode::Open { duration_s, .. } => duration_s + bound_s,
         }
     }
 

@@ -43,12 +43,11 @@ impl Rig<'_> {
 
     /// What one untimed run moves when its output goes there. What keeps it from running keeps the timed runs too, which say so.
     fn moved(&mut self, index: usize, output: Output, number: u32) -> Result<Option<Io>, Failure> {
-        let (arrivals, interrupts) = (Arrivals::Together { copies: 1 }, self.interrupts);
+        let (arrivals, machine) = (Arrivals::Together { copies: 1 }, self.machine);
         let run = Run { kind: RunKind::Trial, number };
-        let ran =
-            self.launch_with((Arm::Alternative(index), 1), arrivals, run, &mut |launcher, request| {
-                launcher.run(Request { output: output.clone(), ..request }, interrupts).map(Some)
-            })?;
+        let ran = self.launch_with((Arm::Alternative(index), 1), arrivals, run, &mut |launch, request| {
+            machine.launch(launch, Request { output: output.clone(), ..request }, None).map(Some)
+        })?;
         Ok(match ran {
             Ran::Done(outcome) => outcome.io.filter(|_| outcome.whole()),
             Ran::Stopped | Ran::CannotRun(_) => None,

@@ -13,7 +13,6 @@ use whyfaster_core::sample::{Arm, Batch, Duet};
 use whyfaster_core::stats::quantile::median;
 use whyfaster_words::exit::Failure;
 
-use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
 
 /// Most of them: with 12 the two outermost at each side are left out.
@@ -35,7 +34,6 @@ pub(super) fn run(
     rig: &mut Rig<'_>,
     cpus: &[u32],
     (batches, trials, left_s): (&[Batch], &[(f64, f64)], f64),
-    interrupts: &Interrupts,
     on: &mut dyn FnMut(Event),
 ) -> Result<Duets, Failure> {
     let mut duets = Duets::default();
@@ -58,8 +56,8 @@ pub(super) fn run(
             }
         };
         let (mut spent_s, mut longest_s) = (0.0, 0.0_f64);
-        for round in 0..if rig.is_rehearsal() { fewest_duets(plan) } else { rounds } {
-            if interrupts.interrupted() {
+        for round in 0..rounds {
+            if rig.machine.interrupted() {
                 return Ok(duets);
             }
             // A neighbour on the CPU, or a speed that changed, makes them longer than the rounds said.
@@ -72,12 +70,10 @@ pub(super) fn run(
             }
             on(Event::Duet { alternative: index, round: round + 1, rounds });
             match rig.duet(index, round, cpus)? {
-                Ran::Done(Some(duet)) => {
+                Ran::Done(duet) => {
                     (spent_s, longest_s) = (spent_s + duet.took_s, longest_s.max(duet.took_s));
                     duets.ran.push(duet);
                 }
-                // Only rehearsed.
-                Ran::Done(None) => {}
                 Ran::CannotRun(text) => {
                     duets.not_measured.push(lacks(text.into()));
                     break;

@@ -106,15 +106,15 @@ pub(crate) struct Hooks<'a> {
 }
 
 impl Hooks<'_> {
-    /// Runs a hook if the alternative has it.
+    /// Runs a hook if the alternative has it. The answer is whether it came to its end; false: an interrupt ended it.
     pub(crate) fn run(
         &self,
         hook: Hook,
         alternative: &Alternative,
         run: Option<Run>,
         launcher: &Launcher,
-    ) -> Result<(), Failure> {
-        let Some(line) = hook.of(alternative) else { return Ok(()) };
+    ) -> Result<bool, Failure> {
+        let Some(line) = hook.of(alternative) else { return Ok(true) };
         let fail = |what: String| {
             let option = hook.name();
             Failure::new(
@@ -138,9 +138,9 @@ impl Hooks<'_> {
         let ended = ended?;
         match ended {
             Ok(Ending::Left(left)) => Err(cannot_end(line, &left)),
-            Ok(Ending::Status(status)) if status.success() => Ok(()),
+            Ok(Ending::Status(status)) if status.success() => Ok(true),
             // We ended it.
-            Ok(_) if self.interrupts.count() > before => Ok(()),
+            Ok(_) if self.interrupts.count() > before => Ok(false),
             Ok(Ending::Asks) => Err(Failure::new(
                 Exit::CommandFailed,
                 format!(

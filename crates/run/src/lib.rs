@@ -1,7 +1,7 @@
 //! Launching and observing: from a plan to samples.
 //!
-//! `session` drives a measurement, `rig` holds what it needs for every batch, `client` speaks to the `launcher`, which is
-//! another process. Nothing here prints.
+//! `session` drives a measurement, `rig` holds what it needs for every batch, `machine` is what both ask of the machine. The real one's `client`
+//! speaks to the `launcher`, which is another process. Nothing here prints.
 
 pub mod cache;
 mod client;
@@ -16,14 +16,17 @@ pub mod inside;
 pub mod interrupts;
 pub mod ladder;
 pub mod launcher;
+mod machine;
 mod output_check;
 pub mod probe;
 pub(crate) mod protocol;
+mod real;
 mod realtime;
 mod resolve;
 mod rig;
 mod run_as;
 pub mod session;
+mod simulated;
 pub mod stage;
 pub mod terminal;
 pub mod trace;
@@ -32,4 +35,4 @@ mod why;
 #[cfg(test)]
 mod fuzz;
 
-pub use rig::drop_caches;
+pub use real::drop_caches;

@@ -213,24 +213,6 @@ impl Outcome {
     pub(crate) fn whole(&self) -> bool {
         !self.copies.timed_out.contains(&true) && self.copies.status.iter().all(|&status| status == 0)
     }
-
-    /// That of a batch which is only rehearsed.
-    pub(crate) fn of_rehearsal() -> Self {
-        Self {
-            ended: Ended::Normally,
-            released_ns: 0,
-            makespan_s: 0.0,
-            copies: Copies::default(),
-            orphans: Orphans::default(),
-            left: Vec::new(),
-            daemons: Vec::new(),
-            machine_busy_s: None,
-            steal_s: None,
-            io: None,
-            needs: None,
-            account: Some(Ok(Account::default())),
-        }
-    }
 }
 
 /// A process, for a message.

@@ -1,25 +1,23 @@
-//! Everything that is set up once and used for every batch: resolved commands, the launcher, the hooks. A rehearsal goes the same way
-//! and runs nothing.
+//! Everything that is set up once and used for every batch: resolved commands, states that hooks made, trials.
 
 use std::collections::HashSet;
-use std::fs;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::metric::{Dimension, Metric};
-use whyfaster_core::plan::{FailurePolicy, Mode, Output, Placement, Plan};
-use whyfaster_core::run::{Rehearsed, Run, RunKind};
+use whyfaster_core::plan::{FailurePolicy, Mode, Placement, Plan};
+use whyfaster_core::run::{Run, RunKind};
 use whyfaster_core::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
 use whyfaster_words::exit::{Exit, Failure};
 
-use super::client::{Launcher, NoOutcome};
+use super::client::NoOutcome;
 use super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, ended, signalled};
-use super::hooks::{Hook, Hooks, told};
-use super::interrupts::Interrupts;
+use super::hooks::{Hook, told};
+use super::machine::{Launch, Machine};
 use super::output_check::{Difference, Kept, OutputCheck, Tail};
 use super::protocol::{Arrivals, Beside, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
-use super::resolve::{self, Command};
+use super::resolve::Command;
 
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
 const MOST_OUTSTANDING: u32 = 4096;
@@ -35,17 +33,15 @@ pub(super) enum Ran<T> {
     Stopped,
 }
 
-/// What starts a request on the launcher; `None`: it was told to stop before anything began.
-type Start<'a, T> = &'a mut dyn FnMut(&mut Launcher, Request) -> Result<Option<T>, NoOutcome>;
+/// What runs a request; `None`: an interrupt came before anything began.
+type Start<'a> = &'a mut dyn FnMut(&Launch, Request) -> Result<Option<Outcome>, NoOutcome>;
 
 /// The rig of one measurement.
 pub(super) struct Rig<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) interrupts: &'a Interrupts,
-    hooks: Hooks<'a>,
+    pub(super) machine: &'a dyn Machine,
     /// Each as soon as its setup ran, which may be what builds it.
     commands: Vec<Option<Command>>,
-    launcher: Launcher,
     rng: ChaCha8Rng,
     /// Whom the commands are to become.
     run_as: Option<RunAs>,
@@ -55,41 +51,20 @@ pub(super) struct Rig<'a> {
     pub(super) trials: Vec<Trial>,
     /// Outputs that those of later alternatives are held against.
     kept: Vec<(usize, Kept)>,
-    /// What would run, where nothing is to run.
-    rehearsed: Option<Vec<Rehearsed>>,
 }
 
 impl<'a> Rig<'a> {
-    pub(super) fn new(plan: &'a Plan, interrupts: &'a Interrupts) -> Result<Self, Failure> {
-        let show = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
-        let launcher = Launcher::start()?;
-        Ok(Self {
+    pub(super) fn new(plan: &'a Plan, machine: &'a dyn Machine) -> Self {
+        Self {
             plan,
-            interrupts,
-            hooks: Hooks { shell: &plan.shell, interrupts, show, run_as: RunAs::of(plan.user.as_ref()) },
+            machine,
             commands: vec![None; plan.alternatives.len()],
-            launcher,
             rng: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
             run_as: RunAs::of(plan.user.as_ref()),
             set_up: Vec::new(),
             trials: Vec::new(),
             kept: Vec::new(),
-            rehearsed: None,
-        })
-    }
-
-    /// A rig that runs nothing and notes what it would run.
-    pub(super) fn rehearsing(self) -> Self {
-        Self { rehearsed: Some(Vec::new()), ..self }
-    }
-
-    /// What would have run.
-    pub(super) fn rehearsed(self) -> Vec<Rehearsed> {
-        self.rehearsed.unwrap_or_default()
-    }
-
-    pub(super) fn is_rehearsal(&self) -> bool {
-        self.rehearsed.is_some()
+        }
     }
 
     /// Untimed runs whose output was taken in.
@@ -108,7 +83,7 @@ impl<'a> Rig<'a> {
                 continue;
             }
             self.set_up_one(index, on)?;
-            if self.interrupts.interrupted() {
+            if self.machine.interrupted() {
                 return Ok(());
             }
         }
@@ -118,7 +93,7 @@ impl<'a> Rig<'a> {
     fn set_up_one(&mut self, index: usize, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
         self.set_up.push(index);
         self.hook(Hook::Setup, index, None, on)?;
-        if !self.interrupts.interrupted() && !self.is_rehearsal() {
+        if !self.machine.interrupted() {
             self.find(index)?;
         }
         Ok(())
@@ -127,17 +102,18 @@ impl<'a> Rig<'a> {
     /// Finds an alternative's program.
     fn find(&mut self, index: usize) -> Result<Command, Failure> {
         let alternative = &self.plan.alternatives[index];
-        let command = resolve::command(alternative, &self.plan.shell, resolve::WITHOUT_N)?;
+        let command = self.machine.resolve(alternative)?;
         self.commands[index] = Some(command.clone());
         Ok(command)
     }
 
-    /// Runs the cleanup of every alternative whose setup was begun. All run, the first failure is told.
-    pub(super) fn clean_up(&mut self, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+    /// Runs the cleanup of every alternative whose setup was begun. All run, and the first failure is returned. The answer is whether all came
+    /// to their end.
+    pub(super) fn clean_up(&mut self, on: &mut dyn FnMut(Event)) -> Result<bool, Failure> {
         let set_up = std::mem::take(&mut self.set_up);
         let results: Vec<_> =
             set_up.into_iter().map(|index| self.hook(Hook::Cleanup, index, None, on)).collect();
-        results.into_iter().collect()
+        results.into_iter().try_fold(true, |all, ended| Ok(ended? && all))
     }
 
     /// Begins a block of runs of one arm: where each alternative makes its own state, it does so now.
@@ -153,15 +129,14 @@ impl<'a> Rig<'a> {
         if self.leave_state(on)? { self.enter(self.index(arm), load, on) } else { Ok(()) }
     }
 
-    /// Takes the present state away. Says whether that was done: a cleanup that a signal ended is run again at the end.
+    /// Takes the present state away. The answer is whether that was done: a cleanup that a signal ended runs again at the end.
     fn leave_state(&mut self, on: &mut dyn FnMut(Event)) -> Result<bool, Failure> {
-        let (before, set_up) = (self.interrupts.count(), self.set_up.clone());
-        self.clean_up(on)?;
-        let cut = self.interrupts.count() > before;
-        if cut {
+        let set_up = self.set_up.clone();
+        let left = self.clean_up(on)?;
+        if !left {
             self.set_up = set_up;
         }
-        Ok(!cut)
+        Ok(left)
     }
 
     /// Makes the state that an alternative runs in, where each makes its own and the present one is another's. The warm-up runs
@@ -169,7 +144,7 @@ impl<'a> Rig<'a> {
     fn enter(&mut self, index: usize, load: u32, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
         if self.make_state(index, on)? {
             for number in 0..self.plan.warmup {
-                if self.interrupts.interrupted() {
+                if self.machine.interrupted() {
                     break;
                 }
                 self.warm_up_once(index, number, load, on)?;
@@ -184,7 +159,7 @@ impl<'a> Rig<'a> {
             return Ok(false);
         }
         let of = |index: usize| &self.plan.alternatives[index];
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(false);
         }
         if self.set_up.last().is_some_and(|&present| of(present).same_state(of(index))) {
@@ -220,16 +195,11 @@ impl<'a> Rig<'a> {
 
     /// Runs an alternative once and takes in what it writes.
     fn try_one(&mut self, index: usize, run: Run, on: &mut dyn FnMut(Event)) -> Result<Ran<()>, Failure> {
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(Ran::Stopped);
         }
         self.hook(Hook::Prepare, index, Some(run), on)?;
-        if let Some(planned) = &mut self.rehearsed {
-            planned.push(Rehearsed::Run { arm: Arm::Alternative(index), run, load: 1 });
-            self.hook(Hook::Conclude, index, Some(run), on)?;
-            return Ok(Ran::Done(()));
-        }
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(Ran::Stopped);
         }
         let request = self.request(index, Arrivals::Together { copies: 1 }, Purpose::Trial, run)?;
@@ -243,7 +213,8 @@ impl<'a> Rig<'a> {
             None => OutputCheck::new(None),
         };
         let mut stderr = Tail::default();
-        let outcome = self.launcher.run_into(request, self.interrupts, &mut stdout, &mut stderr);
+        let launch = Launch { arm: Arm::Alternative(index), beside: None, run };
+        let outcome = self.machine.launch(&launch, request, Some((&mut stdout, &mut stderr)));
         let other = against.map(|(other, _)| *other);
         let difference = stdout.difference();
         let (digest, stdout_bytes, kept) = stdout.finish();
@@ -252,7 +223,8 @@ impl<'a> Rig<'a> {
             Ran::Done(outcome) => outcome,
             Ran::Stopped => return Ok(Ran::Stopped),
             Ran::CannotRun(why) => {
-                return Err(Failure::unfit(why, "free what is short, then try again"));
+                let message = format!("cannot try '{}': {why}", self.name(index));
+                return Err(Failure::unfit(message, "free what is short, then try again"));
             }
         };
         let needs = outcome.needs.unwrap_or_default();
@@ -368,22 +340,9 @@ impl<'a> Rig<'a> {
     }
 
     /// An alternative and the baseline at once on one of these CPUs.
-    pub(super) fn duet(
-        &mut self,
-        index: usize,
-        round: u32,
-        cpus: &[u32],
-    ) -> Result<Ran<Option<Duet>>, Failure> {
+    pub(super) fn duet(&mut self, index: usize, round: u32, cpus: &[u32]) -> Result<Ran<Duet>, Failure> {
         let run = Run { kind: RunKind::Duet, number: round };
         let baseline = self.plan.baseline;
-        if let Some(planned) = &mut self.rehearsed {
-            planned.extend([baseline, index].map(|it| Rehearsed::Run {
-                arm: Arm::Alternative(it),
-                run,
-                load: 1,
-            }));
-            return Ok(Ran::Done(None));
-        }
         let baseline_first = self.rng.random();
         let (first, second) = if baseline_first { (baseline, index) } else { (index, baseline) };
         let other = self.request(second, Arrivals::Duet, Purpose::Time, run)?;
@@ -394,7 +353,8 @@ impl<'a> Rig<'a> {
             counters: Vec::new(),
             ..self.request(first, Arrivals::Duet, Purpose::Time, run)?
         };
-        let outcome = self.launcher.run(request, self.interrupts);
+        let launch = Launch { arm: Arm::Alternative(first), beside: Some(second), run };
+        let outcome = self.machine.launch(&launch, request, None);
         let outcome = match self.sort_out(first, outcome)? {
             Ran::Done(outcome) => outcome,
             Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
@@ -409,15 +369,7 @@ impl<'a> Rig<'a> {
         let (baseline_cpu_s, cpu_s) =
             if baseline_first { (of_first, of_second) } else { (of_second, of_first) };
         let took_s = outcome.makespan_s;
-        Ok(Ran::Done(Some(Duet {
-            alternative: index,
-            round,
-            cpu,
-            baseline_first,
-            cpu_s,
-            baseline_cpu_s,
-            took_s,
-        })))
+        Ok(Ran::Done(Duet { alternative: index, round, cpu, baseline_first, cpu_s, baseline_cpu_s, took_s }))
     }
 
     /// An untimed, traced batch.
@@ -451,17 +403,10 @@ impl<'a> Rig<'a> {
         &mut self,
         (index, copies): (usize, u32),
         number: u32,
-        observe: Start<'_, Box<Outcome>>,
+        observe: Start<'_>,
     ) -> Result<Ran<Outcome>, Failure> {
         let (arrivals, run) = (Arrivals::Together { copies }, Run { kind: RunKind::Observed, number });
-        self.launch_with((Arm::Alternative(index), copies), arrivals, run, &mut |launcher, request| {
-            observe(launcher, request).map(|outcome| outcome.map(|outcome| *outcome))
-        })
-    }
-
-    /// Process id of what starts the copies.
-    pub(super) fn launcher(&self) -> i32 {
-        self.launcher.pid()
+        self.launch_with((Arm::Alternative(index), copies), arrivals, run, observe)
     }
 
     /// Runs a batch with all that belongs around it.
@@ -474,9 +419,9 @@ impl<'a> Rig<'a> {
                 Arrivals::Rate { rate_per_s, duration_s, most: MOST_OUTSTANDING }
             }
         };
-        let interrupts = self.interrupts;
-        self.launch_with((arm, load), arrivals, run, &mut |launcher, request| {
-            launcher.run(request, interrupts).map(Some)
+        let machine = self.machine;
+        self.launch_with((arm, load), arrivals, run, &mut |launch, request| {
+            machine.launch(launch, request, None).map(Some)
         })
     }
 
@@ -486,29 +431,24 @@ impl<'a> Rig<'a> {
         (arm, load): (Arm, u32),
         arrivals: Arrivals,
         run: Run,
-        start: Start<'_, Outcome>,
+        start: Start<'_>,
     ) -> Result<Ran<Outcome>, Failure> {
         let index = self.index(arm);
-        if run.kind != RunKind::WarmUp && !self.interrupts.interrupted() {
+        if run.kind != RunKind::WarmUp && !self.machine.interrupted() {
             self.enter(index, load, &mut |_| {})?;
         }
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(Ran::Stopped);
         }
         self.hook(Hook::Prepare, index, Some(run), &mut |_| {})?;
-        if let Some(planned) = &mut self.rehearsed {
-            planned.push(Rehearsed::Run { arm, run, load });
-            self.hook(Hook::Conclude, index, Some(run), &mut |_| {})?;
-            return Ok(Ran::Done(Outcome::of_rehearsal()));
-        }
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(Ran::Stopped);
         }
         if self.plan.drop_caches {
-            drop_caches()?;
+            self.machine.drop_caches()?;
         }
         let request = self.request(index, arrivals, purpose(run.kind), run)?;
-        let outcome = start(&mut self.launcher, request);
+        let outcome = start(&Launch { arm, beside: None, run }, request);
         self.hook(Hook::Conclude, index, Some(run), &mut |_| {})?;
         let ran = match outcome.transpose() {
             Some(outcome) => self.sort_out(index, outcome)?,
@@ -571,28 +511,17 @@ impl<'a> Rig<'a> {
     }
 
     fn hook(
-        &mut self,
+        &self,
         hook: Hook,
         index: usize,
         run: Option<Run>,
         on: &mut dyn FnMut(Event),
-    ) -> Result<(), Failure> {
-        let plan = self.plan;
-        let alternative = &plan.alternatives[index];
-        let Some(line) = hook.of(alternative) else { return Ok(()) };
-        if let Some(planned) = &mut self.rehearsed {
-            planned.push(Rehearsed::Hook {
-                name: hook.name(),
-                line: line.to_owned(),
-                alternative: index,
-                run,
-            });
-            return Ok(());
+    ) -> Result<bool, Failure> {
+        if hook.of(&self.plan.alternatives[index]).is_none() {
+            return Ok(true);
         }
         on(Event::Hook(hook.name(), index));
-        let ended = self.hooks.run(hook, alternative, run, &self.launcher);
-        self.launcher.spare_what_is_left();
-        ended
+        self.machine.hook(hook, index, run)
     }
 
     /// What an outcome means for the measurement.
@@ -603,7 +532,7 @@ impl<'a> Rig<'a> {
                 Ended::Normally => Ok(Ran::Done(outcome)),
                 Ended::Aborted => Ok(Ran::Stopped),
                 // A signal to all processes (of a service, say) may come to the launcher first.
-                Ended::Signalled { .. } if self.interrupts.soon() => Ok(Ran::Stopped),
+                Ended::Signalled { .. } if self.machine.interrupted_soon() => Ok(Ran::Stopped),
                 Ended::Signalled { signal, by } => Err(signalled(self.name(index), signal, &by)),
                 Ended::Overloaded => Ok(Ran::CannotRun(overloaded(self.plan.mode))),
                 Ended::ExecFailed { errno } => {
@@ -766,16 +695,4 @@ fn overloaded(mode: Mode) -> String {
             "no more copies could be created: a limit on processes or memory was met (ulimit -u, pids.max); raise it or lower --load".to_owned()
         }
     }
-}
-
-/// Drops the page cache, dentries and inodes; written pages first, because dirty ones cannot be dropped:
-/// Documentation/admin-guide/sysctl/vm.rst, drop_caches.
-pub fn drop_caches() -> Result<(), Failure> {
-    rustix::fs::sync();
-    fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
-        Failure::unfit(
-            format!("cannot drop caches: /proc/sys/vm/drop_caches: {error}"),
-            "run as root, or leave out --drop-caches",
-        )
-    })
 }

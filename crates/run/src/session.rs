@@ -1,7 +1,5 @@
 //! A measurement from its plan to its record: trials, warm-up, rounds, accounts, hooks around all of them.
 
-use std::time::Instant;
-
 use whyfaster_core::analysis::{
     Analysis, Measured, alpha_per_interval, analyse, least_rounds, level_verdicts,
 };
@@ -9,9 +7,9 @@ use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
 use whyfaster_core::event::{Event, SoFar};
 use whyfaster_core::fit::{Need, fits};
-use whyfaster_core::host::Host;
+use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
-use whyfaster_core::plan::{Loads, Mode, Output, Plan};
+use whyfaster_core::plan::{Loads, Mode, Output, Plan, Rounds};
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::run::Rehearsed;
 use whyfaster_core::sample::{Arm, Batch, Duet, SchedAccount, Trial};
@@ -20,19 +18,24 @@ use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::warning::Place;
 use whyfaster_core::why::Why;
-use whyfaster_host as host;
 use whyfaster_words::exit::Failure;
 
 use super::duets;
 use super::interrupts::Interrupts;
 use super::launcher::{OWN_DESCRIPTORS, descriptors_of_copy};
+use super::machine::Machine;
+use super::real::{Real, facts};
 use super::rig::{Ran, Rig, counted};
+use super::simulated::Simulated;
 use super::why;
 
 /// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
 /// A block was planned to end within the limit: it may take so many times as long before it is cut, as machines change their speed.
 const LATE: f64 = 1.1;
+
+/// Seconds that no measurement takes.
+const UNLIMITED_S: f64 = 1e9;
 
 /// What a measurement gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
@@ -45,27 +48,37 @@ pub struct Finished {
 
 /// What a plan would run, in its order: up to the least number of rounds, and without what depends on what is found. And what it would
 /// leave out.
-pub fn rehearse(plan: &Plan, interrupts: &Interrupts) -> Result<(Vec<Rehearsed>, Vec<NotMeasured>), Failure> {
-    let mut on = |_| {};
-    let mut session = Session::new(plan, interrupts, &mut on);
-    let mut rig = Rig::new(plan, interrupts)?.rehearsing();
-    session.run_on(&mut rig)?;
-    rig.clean_up(session.on)?;
-    Ok((rig.rehearsed(), session.not_measured))
+pub fn rehearse(plan: &Plan) -> Result<(Vec<Rehearsed>, Vec<NotMeasured>), Failure> {
+    let rounds = Rounds { max_time_s: UNLIMITED_S, max_time_hard: false, ..plan.rounds };
+    let timeout_s = plan.timeout_s.map(|_| UNLIMITED_S);
+    let unlimited = Plan { rounds, timeout_s, explain: None, ..plan.clone() };
+    let machine = Simulated::rehearsing(&unlimited, facts());
+    let Finished { record, failure } = measure_on(&machine, &unlimited, &mut |_| {});
+    failure.map_or_else(|| Ok((machine.done(), record.skipped)), Err)
+}
+
+/// Runs a plan of commands that sleep on a machine where they take exactly as long as they say.
+pub fn pretend(plan: &Plan) -> Result<Finished, Failure> {
+    let machine = HostFacts { machine: facts().machine, ..HostFacts::default() };
+    Ok(measure_on(&Simulated::sleeping(plan, machine)?, plan, &mut |_| {}))
 }
 
 /// Runs a plan. Events tell how far it is; they come between batches only.
 pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) -> Result<Finished, Failure> {
-    let started = jiff::Timestamp::now().to_string();
-    let mut session = Session::new(plan, interrupts, on);
+    Ok(measure_on(&Real::start(plan, interrupts)?, plan, on))
+}
+
+/// Runs a plan on a machine.
+fn measure_on(machine: &dyn Machine, plan: &Plan, on: &mut dyn FnMut(Event)) -> Finished {
+    let mut session = Session::new(plan, machine, on);
     let ended = session.run();
     (session.on)(Event::Finished);
-    session.host.after = host::facts(&host::Root::real()).since(&session.host.before);
-    let took_s = session.now_s();
+    session.host.after = machine.facts().since(&session.host.before);
+    let took_s = machine.now_s();
     let (status, failure) = match ended {
-        Ok(()) if interrupts.interrupted() => (Status::Interrupted, None),
+        Ok(()) if machine.interrupted() => (Status::Interrupted, None),
         Ok(()) => (Status::Complete, None),
-        Err(failure) if interrupts.interrupted() => (Status::Interrupted, Some(failure)),
+        Err(failure) if machine.interrupted() => (Status::Interrupted, Some(failure)),
         Err(failure) => (Status::Failed, Some(failure)),
     };
     let analysis = session.analysis();
@@ -73,7 +86,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
     let record = Record {
         schema: SCHEMA.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started,
+        started: machine.started(),
         took_s,
         status,
         study: None,
@@ -88,14 +101,13 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         analysis,
         why,
     };
-    Ok(Finished { record, failure })
+    Finished { record, failure }
 }
 
 struct Session<'a> {
     plan: &'a Plan,
-    interrupts: &'a Interrupts,
+    machine: &'a dyn Machine,
     on: &'a mut dyn FnMut(Event),
-    clock: Instant,
     host: Host,
     trials: Vec<Trial>,
     batches: Vec<Batch>,
@@ -108,13 +120,12 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(plan: &'a Plan, interrupts: &'a Interrupts, on: &'a mut dyn FnMut(Event)) -> Self {
+    fn new(plan: &'a Plan, machine: &'a dyn Machine, on: &'a mut dyn FnMut(Event)) -> Self {
         Self {
             plan,
-            interrupts,
+            machine,
             on,
-            clock: Instant::now(),
-            host: Host { before: host::facts(&host::Root::real()), ..Host::default() },
+            host: Host { before: machine.facts(), ..Host::default() },
             trials: Vec::new(),
             batches: Vec::new(),
             accounts: Vec::new(),
@@ -126,21 +137,21 @@ impl<'a> Session<'a> {
     }
 
     fn now_s(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64()
+        self.machine.now_s()
     }
 
     fn run(&mut self) -> Result<(), Failure> {
-        let mut rig = Rig::new(self.plan, self.interrupts)?;
+        let mut rig = Rig::new(self.plan, self.machine);
         let ended = self.run_on(&mut rig);
         self.trials = rig.trials().to_vec();
         // Also after a failure or an interrupt: what setup made is to be taken away.
         let cleaned = rig.clean_up(self.on);
-        ended.and(cleaned)
+        ended.and(cleaned.map(drop))
     }
 
     fn run_on(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
         rig.set_up(self.on)?;
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             // The set-up may have been cut short: not every command is known.
             return Ok(());
         }
@@ -156,15 +167,13 @@ impl<'a> Session<'a> {
         for trial in rig.trials() {
             alone[trial.alternative] = (trial.wall_s, trial.cpu_s);
         }
-        if self.interrupts.interrupted() {
+        if self.machine.interrupted() {
             return Ok(());
         }
         self.warm_up(rig, loads[0])?;
         self.levels(rig, &loads, &alone)?;
-        if !rig.is_rehearsal() {
-            self.trials = rig.trials().to_vec();
-            self.explain(rig);
-        }
+        self.trials = rig.trials().to_vec();
+        self.explain(rig);
         Ok(())
     }
 
@@ -172,10 +181,10 @@ impl<'a> Session<'a> {
     fn warm_up(&mut self, rig: &mut Rig<'_>, load: u32) -> Result<(), Failure> {
         let (rounds, wanted, began_s) = (&self.plan.rounds, self.plan.warmup, self.now_s());
         let until_s = began_s + (rounds.max_time_s - began_s).max(0.0) / 2.0;
-        let clock = self.clock;
-        let goes_on = || !rounds.max_time_hard || clock.elapsed().as_secs_f64() < until_s;
+        let machine = self.machine;
+        let goes_on = || !rounds.max_time_hard || machine.now_s() < until_s;
         let done = rig.warm_up(load, self.on, goes_on)?;
-        if done < wanted && !self.interrupts.interrupted() {
+        if done < wanted && !self.machine.interrupted() {
             self.not_measured.push(NotMeasured::new(Quantity::WarmUp, Obstacle::WarmUpCut { done, wanted }));
         }
         Ok(())
@@ -198,7 +207,7 @@ impl<'a> Session<'a> {
     fn explain(&mut self, rig: &mut Rig<'_>) {
         let analysis = self.analysis();
         let of = ((self.plan, &self.host), (&self.batches[..], &analysis));
-        let so_far = why::SoFar::by_now(of.0, of.1, self.interrupts, self.clock);
+        let so_far = why::SoFar::by_now(of.0, of.1, self.machine);
         self.why = why::explain(rig, &so_far, self.on);
     }
 
@@ -206,20 +215,17 @@ impl<'a> Session<'a> {
     fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
         let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least(load))).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
-        scheduler.keep(why::reserved_s(self.plan));
+        scheduler.keep(why::reserved_s(self.plan, self.machine));
         scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
         scheduler.stretch();
-        if rig.is_rehearsal() {
-            scheduler.rehearse();
-        }
-        self.explaining_s = why::expected_s(self.plan, alone);
-        if let Some((needed_s, left_s)) = scheduler.too_little(self.now_s()).filter(|_| !rig.is_rehearsal()) {
+        self.explaining_s = why::expected_s(self.plan, alone, self.machine);
+        if let Some((needed_s, left_s)) = scheduler.too_little(self.now_s()) {
             let enough_s = (self.plan.rounds.max_time_s + 1.1 * (needed_s - left_s)).ceil();
             (self.on)(Event::TooLittleTime { needed_s, left_s, enough_s });
         }
         let mut bisected = Vec::new();
         loop {
-            if self.interrupts.interrupted() {
+            if self.machine.interrupted() {
                 return Ok(());
             }
             match scheduler.next(self.now_s()) {
@@ -300,7 +306,7 @@ impl<'a> Session<'a> {
             fixed_memory_bytes: together - private.min(together),
             fixed_fds: OWN_DESCRIPTORS,
         };
-        match fits(&host::facts(&host::Root::real()), &need, round.load) {
+        match fits(&self.machine.facts(), &need, round.load) {
             Ok(()) => true,
             Err(why) => {
                 self.skip(round.load, why.into());
@@ -334,7 +340,6 @@ impl<'a> Session<'a> {
             }
             self.announce(round, (arm, number), began_s);
             match rig.batch(arm, (round.load, number), position)? {
-                Ran::Done(batch) if rig.is_rehearsal() => drop(batch),
                 Ran::Done(batch) => self.batches.push(batch),
                 Ran::Stopped => return Ok(()),
                 Ran::CannotRun(why) => {
@@ -345,22 +350,18 @@ impl<'a> Session<'a> {
             }
             ran.push((arm, number));
         }
-        if rig.is_rehearsal() {
-            let same = Standing { verdicts: vec![Verdict::Same], needed: None };
-            scheduler.observe(round, &[], 0.0, Some(same));
-            return Ok(());
-        }
         let standing = self.looks(round).then(|| self.standing(round.load));
         let round = &Round { runs: round.complete(&ran), ..round.clone() };
         scheduler.observe(round, &self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
     }
 
-    /// Whether it is time to look how the verdicts stand. Of a fixed number of rounds none depends on that but the last, and each look takes in all
-    /// rounds so far: a tenth more of them is told.
+    /// Whether it is time to look how the verdicts stand. Nothing depends on a look before the rounds that were asked for have run, and each look
+    /// takes in all rounds so far: until then a look comes after every tenth more of them.
     fn looks(&self, round: &Round) -> bool {
         let (rounds, ran) = (&self.plan.rounds, round.number + round.runs);
-        !rounds.fixed || ran >= rounds.max || ran % (ran / 10).max(1) < round.runs
+        let decides = ran >= rounds.max || !rounds.fixed && ran >= rounds.min;
+        decides || ran % (ran / 10).max(1) < round.runs
     }
 
     /// Whether so much more time than was planned has passed in a block that the next batch would end well after a limit that was asked
@@ -408,7 +409,7 @@ impl<'a> Session<'a> {
         let left_s = self.plan.rounds.max_time_s - kept_s - self.now_s();
         let cpus = self.plan.cpus.as_ref().or(self.host.before.cpus_allowed.as_ref());
         let cpus = cpus.cloned().unwrap_or_default();
-        let found = duets::run(rig, &cpus, (&self.batches, trials, left_s), self.interrupts, self.on)?;
+        let found = duets::run(rig, &cpus, (&self.batches, trials, left_s), self.on)?;
         self.duets = found.ran;
         self.not_measured.extend(found.not_measured);
         Ok(())
@@ -419,10 +420,6 @@ impl<'a> Session<'a> {
         // What is traced to its end cannot be left running.
         if !self.plan.extra_runs() || self.plan.mode != Mode::Batch || self.plan.keep_daemons {
             return Ok(());
-        }
-        if rig.is_rehearsal() {
-            return (0..self.plan.alternatives.len())
-                .try_for_each(|index| rig.account(index, load).map(|_| ()));
         }
         let of_level: Vec<&Batch> = self.batches.iter().filter(|batch| batch.load == load).collect();
         let Some(last) = of_level.iter().map(|batch| batch.round).max() else { return Ok(()) };
@@ -435,7 +432,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         for alternative in 0..self.plan.alternatives.len() {
-            if self.interrupts.interrupted() {
+            if self.machine.interrupted() {
                 return Ok(());
             }
             (self.on)(Event::Account { load, alternative });

@@ -5,6 +5,7 @@ mod limits;
 use proptest::prelude::*;
 
 use super::*;
+use crate::bounds::Alone;
 use crate::plan::{Alternative, Loads, Rounds};
 use crate::sample::{Copies, Orphans};
 
@@ -20,16 +21,16 @@ impl Machine {
         Self { copies: copies.to_vec(), capacity: 2.0 }
     }
 
-    fn cost(&self, arm: Arm) -> (f64, f64) {
-        match arm {
+    fn alone(&self, arm: Arm) -> Alone {
+        let (span_s, work_s) = match arm {
             Arm::Alternative(index) => self.copies[index],
             Arm::HiddenCopy => self.copies[0],
-        }
+        };
+        Alone { span_s, work_s }
     }
 
     fn batch_s(&self, arm: Arm, load: u32) -> f64 {
-        let (span_s, work_s) = self.cost(arm);
-        span_s.max(f64::from(load) * work_s / self.capacity)
+        self.alone(arm).makespan_bound_s(f64::from(load), self.capacity)
     }
 
     fn round_s(&self, load: u32) -> f64 {
@@ -52,8 +53,8 @@ impl Machine {
                 released_s: 0.0,
                 makespan_s: self.batch_s(arm, round.load),
                 copies: Copies {
-                    wall_s: column(self.cost(arm).0),
-                    user_s: column(self.cost(arm).1),
+                    wall_s: column(self.alone(arm).span_s),
+                    user_s: column(self.alone(arm).work_s),
                     system_s: column(0.0),
                     status: vec![0; round.load as usize],
                     timed_out: vec![false; round.load as usize],

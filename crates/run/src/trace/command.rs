@@ -25,9 +25,9 @@ use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Req
 use super::super::resolve::{self, Command};
 use super::super::terminal::Terminal;
 use super::around;
-use super::follow::{Follow, POLL, Turn, observing};
+use super::follow::{Follow, POLL, Turn};
 use super::level::Chosen;
-use super::observer::{Observer, Take};
+use super::observer::{Observer, Take, observing};
 use super::watched::{Said, Say, Watched};
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.

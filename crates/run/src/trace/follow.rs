@@ -11,7 +11,7 @@ use super::super::client::{Launcher, NoOutcome};
 use super::super::held::News;
 use super::super::interrupts::Interrupts;
 use super::super::protocol::{Outcome, Request};
-use super::observer::{Observer, Take};
+use super::observer::{Observer, Take, observing};
 
 /// How often what arrived is taken in. The ring holds what comes in between, and says so when it is half full.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
@@ -99,9 +99,4 @@ impl From<Failure> for NoOutcome {
     fn from(failure: Failure) -> Self {
         NoOutcome::Failure(failure)
     }
-}
-
-/// Observing failed.
-pub(crate) fn observing(error: TraceError) -> Failure {
-    Failure::new(Exit::Error, error.to_string(), "try again; --level unprivileged observes less")
 }

@@ -5,9 +5,15 @@ use std::path::{Path, PathBuf};
 
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::{Event, Pid};
+use whyfaster_core::trace::report::Level;
 use whyfaster_core::warning::{Caution, Warning};
-use whyfaster_trace::unprivileged::Seized;
-use whyfaster_trace::{Full, TraceError};
+use whyfaster_trace::unprivileged::{Seized, Tracing};
+use whyfaster_trace::{Full, TraceError, Wanted, samples_allowed};
+use whyfaster_words::exit::{Exit, Failure, files_or};
+
+/// Samples of the code in an explanation, on every CPU. One takes a few microseconds: half a percent of the time. Not a thousand, so that
+/// nothing that happens every millisecond is found each time. Fewer where the kernel allows fewer.
+const SAMPLES_PER_S: u32 = 997;
 
 /// What observes.
 #[derive(Debug)]
@@ -24,6 +30,33 @@ pub(crate) enum Observer {
 pub(crate) type Take<'a> = &'a mut dyn FnMut(Event);
 
 impl Observer {
+    /// What explains at this level. At the full one the programs are loaded and attached, and measure what they cost; the program behind
+    /// `launcher` is one of ours.
+    pub(crate) fn attached(level: Level, launcher: i32) -> Result<Self, Failure> {
+        if level != Level::Full {
+            let tracing = if level == Level::Ptrace { Tracing::Calls } else { Tracing::Events };
+            return Seized::open(tracing, &Wanted::default()).map(|it| Self::Seized(Box::new(it))).map_err(
+                |error| {
+                    let why = format!("cannot watch for the ends of processes: {error}");
+                    Failure::new(Exit::Error, why, files_or(&error, "signalfd(2) must be allowed"))
+                },
+            );
+        }
+        let wanted = Wanted {
+            samples_per_s: Some(SAMPLES_PER_S.min(samples_allowed())),
+            count_samples: true,
+            count_locks: true,
+            ..Wanted::default()
+        };
+        let full = Full::open(&wanted).map_err(|missing| {
+            Failure::new(Exit::Unfit, missing.to_string(), "'whyfaster doctor' lists the levels")
+        })?;
+        let mut observer = Self::Full(Box::new(full));
+        observer.calibrate().map_err(observing)?;
+        observer.mark_tool(launcher).map_err(observing)?;
+        Ok(observer)
+    }
+
     /// Measures its own cost, where that can be done beforehand.
     pub(crate) fn calibrate(&mut self) -> Result<(), TraceError> {
         match self {
@@ -149,4 +182,9 @@ impl Observer {
             Self::Nothing(_) => Ok(Counts::default()),
         }
     }
+}
+
+/// Observing failed.
+pub(crate) fn observing(error: TraceError) -> Failure {
+    Failure::new(Exit::Error, error.to_string(), "try again; --level unprivileged observes less")
 }

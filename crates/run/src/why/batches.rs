@@ -82,7 +82,7 @@ pub(super) fn run(
             let of_alternative = |it: &&Traced| it.alternative == one.alternative;
             let alone: Vec<&Traced> = explained.traced.iter().filter(of_alternative).collect();
             // Without a copy alone there is nothing to hold the batch against, and that was told.
-            if so_far.interrupts.interrupted() || alone.is_empty() {
+            if so_far.machine.interrupted() || alone.is_empty() {
                 return;
             }
             let takes_s = match takes_s(&one, &alone, until_s - so_far.now_s()) {
@@ -105,7 +105,7 @@ pub(super) fn run(
                 untraced_s: one.makespan_s,
             };
             // The rounds stand, whatever becomes of a batch.
-            let ran = observing.tracer.run(rig, so_far.interrupts, wanted);
+            let ran = observing.tracer.run(rig, wanted);
             match ran.unwrap_or_else(|failure| Ran::CannotRun(failure.message)) {
                 Ran::Done(seen) => explained.traced_batches.push(TracedBatch {
                     alternative: one.alternative,

@@ -42,7 +42,7 @@ pub(super) fn confirm(
     let (of, mut finished, mut made) = (planned.len(), 0, Vec::new());
     let testable = |planned: &[Planned]| planned.iter().filter(|one| one.test.is_ok()).count();
     for (index, mut one) in planned.clone().into_iter().enumerate() {
-        if so_far.interrupts.interrupted() {
+        if so_far.machine.interrupted() {
             break;
         }
         let (ends, now_s) = (so_far.ends(), so_far.now_s());
@@ -62,12 +62,12 @@ pub(super) fn confirm(
             };
             let ended = experiment.run(one.alternative, &test, &mut measured, says);
             // A run that a signal ended says nothing of what can be tested.
-            if let (Err(why), false) = (ended, so_far.interrupts.interrupted()) {
+            if let (Err(why), false) = (ended, so_far.machine.interrupted()) {
                 one.test = Err(why);
             }
         }
         let judged = why::judge(&one, explained, &measured.control_s, &measured.changed_s);
-        if so_far.interrupts.interrupted() {
+        if so_far.machine.interrupted() {
             made.push(cut_short(judged));
             break;
         }

@@ -10,14 +10,12 @@ use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Traced;
 use whyfaster_host::Root;
-use whyfaster_trace::Wanted;
-use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
-use whyfaster_words::exit::{Exit, Failure, files_or};
+use whyfaster_trace::unprivileged::possible;
+use whyfaster_words::exit::Failure;
 
 use super::super::rig::{Ran, Rig};
 use super::super::trace::around;
-use super::super::trace::follow::{Follow, POLL, Turn, observing};
-use super::super::trace::observer::Observer;
+use super::super::trace::observer::observing;
 use super::confirm;
 use super::so_far::{SoFar, alone_s};
 
@@ -55,9 +53,8 @@ pub(super) fn run(
     };
     // Both sides are counted alike, so that their counts are of the same kinds.
     let all_calls = alternatives.iter().all(|it| moves(so_far.batches, *it) * PER_CALL_S < most(it).1);
-    let mut tracings = if all_calls { vec![Tracing::Calls, Tracing::Events] } else { vec![Tracing::Events] };
-    while !tracings.is_empty() {
-        let tracing = tracings.remove(0);
+    let calls = all_calls.then_some(Level::Ptrace);
+    for level in calls.into_iter().chain([Level::Unprivileged]) {
         explained.traced.clear();
         for &alternative in alternatives {
             let (alone_s, most_s) = most(&alternative);
@@ -66,7 +63,7 @@ pub(super) fn run(
             }
             let experiments_s = confirm::expected_s([alone_s].into_iter());
             on(Event::Traced { round: 1, rounds: 1, alternative, left_s: alone_s + experiments_s });
-            match once(rig, so_far, alternative, tracing, most_s)? {
+            match once(rig, so_far, alternative, level, most_s)? {
                 Counted::Done(report) => explained.traced.push(Traced {
                     alternative,
                     round: 0,
@@ -98,24 +95,16 @@ fn once(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
     alternative: usize,
-    tracing: Tracing,
+    level: Level,
     most_s: f64,
 ) -> Result<Counted, Failure> {
-    let level = if tracing == Tracing::Calls { Level::Ptrace } else { Level::Unprivileged };
-    let seized = Seized::open(tracing, &Wanted::default()).map_err(|error| {
-        let why = format!("cannot watch for the ends of processes: {error}");
-        Failure::new(Exit::Error, why, files_or(&error, "signalfd(2) must be allowed"))
-    })?;
-    let mut observer = Observer::Seized(Box::new(seized));
+    let machine = so_far.machine;
+    let mut observer = machine.observer(level)?;
     let mut analysis = Analysis::new(around::of_command(&Root::real(), level));
-    let (interrupts, until_s) = (so_far.interrupts, so_far.now_s() + most_s);
-    let mut turn = |_| match interrupts.interrupted() || so_far.now_s() > until_s {
-        true => Turn::Stop,
-        false => Turn::GoOn(POLL),
-    };
+    let until_s = so_far.now_s() + most_s;
     let mut take = |event| analysis.push(&event);
-    let ran = rig.traced((alternative, 1), 0, &mut |launcher, request| {
-        Follow { launcher, observer: &mut observer, interrupts }.run(request, None, &mut turn, &mut take)
+    let ran = rig.traced((alternative, 1), 0, &mut |launch, request| {
+        machine.observe(launch, request, &mut observer, Some(until_s), &mut take)
     });
     let counts = observer.finish(&mut take).map_err(observing)?;
     match ran? {
@@ -124,7 +113,7 @@ fn once(
             report.tasks.clear();
             Ok(Counted::Done(Box::new(report)))
         }
-        Ran::Stopped if interrupts.interrupted() => Ok(Counted::Stopped),
+        Ran::Stopped if machine.interrupted() => Ok(Counted::Stopped),
         Ran::Done(_) | Ran::Stopped | Ran::CannotRun(_) => Ok(Counted::Not),
     }
 }

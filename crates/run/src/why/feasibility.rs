@@ -5,8 +5,8 @@ use whyfaster_core::plan::{Explain, Mode, Plan};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why;
 use whyfaster_core::why::statement::{Missing, Refusal, RoundsLeftOut};
-use whyfaster_trace::support;
 
+use super::super::machine::Machine;
 use super::so_far::{SECONDS, SoFar, alone_s, is_to_end_soon};
 use super::{confirm, rounds};
 
@@ -37,8 +37,8 @@ pub(super) enum Feasibility {
 }
 
 /// Seconds of `--max-time` that the verdicts leave to an explanation, if there will be a difference to explain.
-pub(crate) fn reserved_s(plan: &Plan) -> f64 {
-    let possible = plan.explain.is_some() && plan.alternatives.len() > 1 && support().full();
+pub(crate) fn reserved_s(plan: &Plan, machine: &dyn Machine) -> f64 {
+    let possible = plan.explain.is_some() && plan.alternatives.len() > 1 && machine.support().full();
     if possible && plan.rounds.max_time_hard && impossible(plan).is_none() {
         let asked = plan.explain.as_ref().is_some_and(|wanted| wanted.asked);
         kept_s(plan.rounds.max_time_s, asked)
@@ -49,7 +49,7 @@ pub(crate) fn reserved_s(plan: &Plan) -> f64 {
 
 /// Seconds that an explanation will about take if there is a difference, by what a copy of each alternative took alone (wall and CPU
 /// time); for those who wait.
-pub(crate) fn expected_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
+pub(crate) fn expected_s(plan: &Plan, alone: &[(f64, f64)], machine: &dyn Machine) -> f64 {
     let Some(wanted) = &plan.explain else { return 0.0 };
     if plan.alternatives.len() < 2 || impossible(plan).is_some() {
         return 0.0;
@@ -60,7 +60,7 @@ pub(crate) fn expected_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
         false if is_to_end_soon(plan, spans().sum()) => plan.rounds.max_time_s,
         false => plan.rounds.max_time_s.max(SECONDS.1),
     };
-    let observed_s = match support().full() {
+    let observed_s = match machine.support().full() {
         true => rounds::expected_s(wanted, spans()),
         false => spans().sum(),
     };
@@ -82,7 +82,7 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
         true => Feasibility::Refused(why),
         false => Feasibility::Nothing,
     };
-    if so_far.interrupts.interrupted() {
+    if so_far.machine.interrupted() {
         return if_asked(Refusal::Interrupted);
     }
     if so_far.analysis.levels.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     if let Some(why) = impossible(plan) {
         return if_asked(why);
     }
-    let found = support();
+    let found = so_far.machine.support();
     let differing = differing(so_far, found.full());
     if differing.is_empty() {
         return if_asked(Refusal::NothingDiffers);

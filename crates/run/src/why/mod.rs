@@ -11,7 +11,7 @@ mod counts;
 mod elf;
 mod feasibility;
 mod keeping;
-mod prices;
+pub(super) mod prices;
 mod rounds;
 mod sampled;
 mod so_far;
@@ -50,7 +50,7 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
             let counted = counts::run(rig, so_far, &alternatives, &mut explained, on);
             made_anew(&mut explained, so_far);
             explained.refusals = vec![why];
-            let ended = counted.and_then(|()| match wanted.confirm && !so_far.interrupts.interrupted() {
+            let ended = counted.and_then(|()| match wanted.confirm && !so_far.machine.interrupted() {
                 true => confirm::confirm(rig, so_far, &mut explained, on),
                 false => Ok(()),
             });
@@ -61,7 +61,7 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
         Feasibility::Traced(alternatives) => {
             if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
                 explained.refusals = vec![Refusal::Ended { error: failure.message, hint: failure.hint }];
-            } else if so_far.interrupts.interrupted() {
+            } else if so_far.machine.interrupted() {
                 interrupted(&mut explained);
             }
         }
@@ -90,7 +90,7 @@ fn observe(
     let part = if wanted.confirm { OBSERVING } else { 1.0 };
     let usual_s = began_s + (ends.usual_s - began_s) * part;
     let facts = prices::facts(so_far, alternatives, explained);
-    let tracer = Tracer::open(rig.launcher())?;
+    let tracer = Tracer::open(so_far.machine)?;
     let mut observing = Observing { tracer, alternatives: alternatives.to_vec(), facts };
     let planned = batches::planned(so_far, alternatives, explained);
     let kept_s = batches::kept_s(&planned, usual_s - so_far.now_s());
@@ -108,7 +108,7 @@ fn observe(
     if explained.refusals.is_empty() {
         explained.refusals.extend(rounds::none_made(explained));
     }
-    if wanted.confirm && !so_far.interrupts.interrupted() {
+    if wanted.confirm && !so_far.machine.interrupted() {
         confirm::confirm(rig, so_far, explained, on)?;
     }
     Ok(())

@@ -8,7 +8,6 @@ use whyfaster_core::trace::setting::{Facts, Operation, Price};
 use whyfaster_core::why::Why;
 use whyfaster_core::why::statement::LeftOut;
 
-use super::super::faults;
 use super::super::interrupts::Interrupts;
 use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{Request, measure};
@@ -38,15 +37,15 @@ const ROWS: [(Operation, &str, &str, &str, f64); 9] = [
 pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Why) -> Vec<Facts> {
     let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
     let left_s = so_far.ends().last_s - so_far.now_s();
-    let measured = measured(&cpus, so_far.plan.seed, so_far.plan.user.as_ref(), so_far.interrupts, left_s);
-    let prices = measured.unwrap_or_else(|why| {
+    let prices = so_far.machine.prices(&cpus, left_s).unwrap_or_else(|why| {
         explained.left_out.push(LeftOut::Prices { why });
         Vec::new()
     });
     let memory = |index: &usize| memory(so_far, *index);
     let sizes: Vec<u64> = alternatives.iter().map(memory).collect();
     let available = so_far.host.before.memory_available;
-    let faults = by_size(&sizes, memory(&so_far.plan.baseline), |bytes| faults::price(bytes, available));
+    let faults =
+        by_size(&sizes, memory(&so_far.plan.baseline), |bytes| so_far.machine.fault_price(bytes, available));
     faults.into_iter().map(|price| Facts { prices: with(&prices, price), ..Facts::default() }).collect()
 }
 
@@ -72,7 +71,7 @@ fn with(prices: &[Price], price: Option<Price>) -> Vec<Price> {
 }
 
 /// Measures them on these CPUs, in the seconds that are left. The error says why there are none.
-fn measured(
+pub(crate) fn measured(
     cpus: &[u32],
     seed: u64,
     user: Option<&User>,

@@ -87,13 +87,13 @@ pub(super) fn run(
         let mut seen = Vec::new();
         for place in order(so_far.plan.seed, round, alternatives.len()) {
             let alternative = alternatives[place];
-            if so_far.interrupts.interrupted() {
+            if so_far.machine.interrupted() {
                 break 'rounds;
             }
             on(Event::Traced { round: round + 1, rounds, alternative, left_s: left_s + experiments_s });
             let facts = observing.facts[place].clone();
             let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
-            match observing.tracer.run(rig, so_far.interrupts, wanted)? {
+            match observing.tracer.run(rig, wanted)? {
                 Ran::Done(run) => seen.push((alternative, round, run)),
                 Ran::Stopped => break 'rounds,
                 Ran::CannotRun(why) => {
@@ -112,7 +112,7 @@ pub(super) fn run(
     }
     explained.keep_typical_schedules();
     explained.stacks = sampled.finish();
-    if !so_far.interrupts.interrupted() {
+    if !so_far.machine.interrupted() {
         let hard = so_far.plan.rounds.max_time_hard;
         let why = match out_of_time {
             true if done < wanted.rounds.unwrap_or(LEAST) => {

@@ -1,7 +1,5 @@
 //! What has been measured when it is to be explained.
 
-use std::time::Instant;
-
 use whyfaster_core::analysis::Analysis;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Plan, defaults};
@@ -9,7 +7,7 @@ use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::{ExplainInput, Why};
 
-use super::super::interrupts::Interrupts;
+use super::super::machine::Machine;
 
 /// Seconds for an explanation where the time is not limited: about as many as the verdicts took, and so many at the least and at the most. Who asks for an
 /// explanation gets the most. One of quick commands that nobody asked for ends with the time of the verdicts.
@@ -54,9 +52,7 @@ pub(crate) struct SoFar<'a> {
     pub(crate) host: &'a Host,
     pub(crate) batches: &'a [Batch],
     pub(crate) analysis: &'a Analysis,
-    pub(crate) interrupts: &'a Interrupts,
-    /// When the measurement began.
-    pub(crate) clock: Instant,
+    pub(crate) machine: &'a dyn Machine,
     ends: Ends,
     /// See [`is_to_end_soon`].
     pub(super) soon: bool,
@@ -67,13 +63,12 @@ impl<'a> SoFar<'a> {
     pub(crate) fn by_now(
         (plan, host): (&'a Plan, &'a Host),
         (batches, analysis): (&'a [Batch], &'a Analysis),
-        interrupts: &'a Interrupts,
-        clock: Instant,
+        machine: &'a dyn Machine,
     ) -> Self {
         let alone_s = (0..plan.alternatives.len()).map(|index| alone_s(batches, index)).sum();
         let soon = is_to_end_soon(plan, alone_s);
-        let ends = Ends::of(plan, soon, clock.elapsed().as_secs_f64());
-        Self { plan, host, batches, analysis, interrupts, clock, ends, soon }
+        let ends = Ends::of(plan, soon, machine.now_s());
+        Self { plan, host, batches, analysis, machine, ends, soon }
     }
 
     pub(super) fn given<'b>(&self, why: &'b Why) -> ExplainInput<'b>
@@ -91,7 +86,7 @@ impl<'a> SoFar<'a> {
     }
 
     pub(super) fn now_s(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64()
+        self.machine.now_s()
     }
 
     /// When the explanation is to be over.

@@ -10,19 +10,13 @@ use whyfaster_core::trace::setting::{Facts, Setting};
 use whyfaster_core::trace::stacks::Stacks;
 use whyfaster_core::trace::stored::Stored;
 use whyfaster_host::Root;
-use whyfaster_trace::Full;
 use whyfaster_words::exit::Failure;
 
-use super::super::interrupts::Interrupts;
+use super::super::machine::Machine;
 use super::super::rig::{Ran, Rig};
 use super::super::trace::around::{self, Around};
-use super::super::trace::follow::{Follow, POLL, Turn, observing};
-use super::super::trace::observer::Observer;
+use super::super::trace::observer::{Observer, observing};
 use super::keeping::Keeping;
-
-/// Samples of the code, on every CPU. One takes a few microseconds: half a percent of the time. Not a thousand, so that nothing that happens
-/// every millisecond is found each time. Fewer where the kernel allows fewer.
-const SAMPLES_PER_S: u32 = 997;
 
 /// The programs in the kernel, loaded once for all runs, and what they told of the machine so far.
 #[derive(Debug)]
@@ -71,35 +65,15 @@ pub(super) struct Seen {
 }
 
 impl Tracer {
-    /// Loads and attaches the programs, and measures what they cost. The program behind `launcher` is one of ours.
-    pub(super) fn open(launcher: i32) -> Result<Self, Failure> {
-        let wanted = whyfaster_trace::Wanted {
-            samples_per_s: Some(SAMPLES_PER_S.min(whyfaster_trace::samples_allowed())),
-            count_samples: true,
-            count_locks: true,
-            ..whyfaster_trace::Wanted::default()
-        };
-        let full = Full::open(&wanted).map_err(|missing| {
-            Failure::new(
-                whyfaster_words::exit::Exit::Unfit,
-                missing.to_string(),
-                "'whyfaster doctor' lists the levels",
-            )
-        })?;
-        let mut observer = Observer::Full(Box::new(full));
-        observer.calibrate().map_err(observing)?;
-        observer.mark_tool(launcher).map_err(observing)?;
+    /// Makes ready to observe at the full level.
+    pub(super) fn open(machine: &dyn Machine) -> Result<Self, Failure> {
+        let observer = machine.observer(Level::Full)?;
         let setting = around::of_command(&Root::real(), Level::Full);
         Ok(Self { setting, observer, names: BTreeMap::new() })
     }
 
     /// Observes one run of an alternative, or one batch: every copy is a root of the tree.
-    pub(super) fn run(
-        &mut self,
-        rig: &mut Rig<'_>,
-        interrupts: &Interrupts,
-        wanted: Wanted,
-    ) -> Result<Ran<Seen>, Failure> {
+    pub(super) fn run(&mut self, rig: &mut Rig<'_>, wanted: Wanted) -> Result<Ran<Seen>, Failure> {
         let Self { setting, observer, names } = self;
         let mut analysis = Analysis::new(setting.clone());
         let known: Vec<Event> = names.values().cloned().collect();
@@ -115,10 +89,9 @@ impl Tracer {
             analysis.push(&event);
         };
         let around = Around::begin();
-        let mut turn = |_| if interrupts.interrupted() { Turn::Stop } else { Turn::GoOn(POLL) };
-        let what = (wanted.alternative, wanted.copies);
-        let ran = rig.traced(what, wanted.number, &mut |launcher, request| {
-            Follow { launcher, observer, interrupts }.run(request, None, &mut turn, &mut take)
+        let (what, machine) = ((wanted.alternative, wanted.copies), rig.machine);
+        let ran = rig.traced(what, wanted.number, &mut |launch, request| {
+            machine.observe(launch, request, observer, None, &mut take)
         });
         let Wanted { mut facts, untraced_s, copies, .. } = wanted;
         around.end(&mut facts);

@@ -33,10 +33,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return on(place, args);
     }
     elsewhere::check_alone(&args.elsewhere)?;
-    let Prepared { plan, outputs, interrupts } = prepared(args)?;
+    let (plan, outputs) = prepared(args)?;
     if outputs.dry_run {
-        return listed([&plan], &interrupts);
+        return listed([&plan]);
     }
+    let interrupts = Interrupts::take_over()?;
     if outputs.style != Style::None && outputs.detail > Detail::Sentence {
         announce(&plan, &outputs);
     }
@@ -75,31 +76,21 @@ fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
     finish(&reanalysed(*record), None, &outputs)
 }
 
-/// What stands before any run. The outputs can be written.
-pub(super) struct Prepared {
-    pub(super) plan: Plan,
-    pub(super) outputs: Outputs,
-    pub(super) interrupts: Interrupts,
-}
-
-/// Resolves the options, and tells what the reader should know of them.
-pub(super) fn prepared(args: &CompareArgs) -> anyhow::Result<Prepared> {
+/// Resolves the options, and tells what the reader should know of them. The outputs can be written.
+pub(super) fn prepared(args: &CompareArgs) -> anyhow::Result<(Plan, Outputs)> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
     results::check(&outputs)?;
     for note in &outputs.notes {
         say(&format!("note: {note}"));
     }
-    Ok(Prepared { plan, outputs, interrupts: Interrupts::take_over()? })
+    Ok((plan, outputs))
 }
 
 /// Prints what these plans would run, and runs nothing.
-pub(super) fn listed<'a>(
-    plans: impl IntoIterator<Item = &'a Plan>,
-    interrupts: &Interrupts,
-) -> anyhow::Result<Exit> {
+pub(super) fn listed<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> anyhow::Result<Exit> {
     let mut text = String::new();
     for plan in plans {
-        let (planned, left_out) = rehearse(plan, interrupts)?;
+        let (planned, left_out) = rehearse(plan)?;
         text += &words::plan::rehearsal(plan, &planned, &left_out);
     }
     store::to_stdout(text.as_bytes())?;

@@ -8,29 +8,30 @@ use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::Arm;
 use whyfaster_core::status::Status;
-use whyfaster_run::session::Finished;
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::session::pretend;
 use whyfaster_store::again::reanalysed;
 use whyfaster_words::display::Hyperfine;
 use whyfaster_words::exit::{Exit, Failure};
 
-use super::compare::{Prepared, finish, listed, measured, prepared};
-use super::pretend::pretended;
+use super::compare::{finish, listed, measured, prepared};
 use super::rights;
 use crate::cli::args::{CompareArgs, PaceWord};
 
 /// Runs hyperfine's command line.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     check_here_alone(args)?;
-    let Prepared { plan, outputs, interrupts } = prepared(args)?;
+    let (plan, outputs) = prepared(args)?;
     let alone = |it: &Alternative| Plan { alternatives: vec![it.clone()], baseline: 0, ..plan.clone() };
     let plans: Vec<Plan> = plan.alternatives.iter().map(alone).collect();
     if outputs.dry_run {
-        return listed(&plans, &interrupts);
+        return listed(&plans);
     }
+    let interrupts = Interrupts::take_over()?;
     let (mut whole, mut failure) = (None, None);
     for (index, one) in plans.iter().enumerate() {
         let finished = if args.pretend {
-            pretended(one).map(|record| Finished { record, failure: None })
+            pretend(one)
         } else {
             measured(one, &outputs, &interrupts, (index, plans.len()))
         };

@@ -16,7 +16,6 @@ pub mod kernels;
 pub mod machines;
 pub mod manual;
 mod pages;
-mod pretend;
 pub mod prices;
 pub mod report;
 pub mod results;

@@ -1,0 +1,99 @@
+//! What a measurement asks of the machine that it runs on: the time, the signals, and everything that it starts. `real` does it, `simulated`
+//! works out what would come of it.
+
+use std::path::Path;
+
+use whyfaster_core::host::HostFacts;
+use whyfaster_core::plan::Alternative;
+use whyfaster_core::run::Run;
+use whyfaster_core::sample::Arm;
+use whyfaster_core::trace::report::Level;
+use whyfaster_core::trace::setting::Price;
+use whyfaster_trace::Support;
+use whyfaster_words::exit::Failure;
+
+use super::client::{NoOutcome, Sink};
+use super::hooks::Hook;
+use super::protocol::{Outcome, Request};
+use super::resolve::Command;
+use super::trace::observer::{Observer, Take};
+
+/// Which run a request is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch {
+    /// What runs.
+    pub(crate) arm: Arm,
+    /// The alternative that runs at the same time, in a duet.
+    pub(crate) beside: Option<usize>,
+    /// What for.
+    pub(crate) run: Run,
+}
+
+/// What takes in the standard output and the standard error of a trial.
+pub(crate) type Streams<'a> = (&'a mut dyn Sink, &'a mut dyn Sink);
+
+/// The machine of one measurement. Its clock starts with the measurement.
+pub(crate) trait Machine {
+    /// The date of the start, as records hold it.
+    fn started(&self) -> String;
+
+    /// Seconds since the start.
+    fn now_s(&self) -> f64;
+
+    /// What the machine is and has at this moment.
+    fn facts(&self) -> HostFacts;
+
+    /// How many interrupting signals came so far.
+    fn interrupts(&self) -> u32;
+
+    /// Whether an interrupting signal came.
+    fn interrupted(&self) -> bool {
+        self.interrupts() > 0
+    }
+
+    /// Whether an interrupting signal came, or comes within a moment.
+    fn interrupted_soon(&self) -> bool;
+
+    /// Finds the program of an alternative.
+    fn resolve(&self, alternative: &Alternative) -> Result<Command, Failure>;
+
+    /// Runs a hook that the alternative with this index has. The answer is whether it came to its end; false: an interrupt ended it.
+    fn hook(&self, hook: Hook, index: usize, run: Option<Run>) -> Result<bool, Failure>;
+
+    /// Runs a batch and waits for its end. An interrupt ends the batch, and the outcome shows it. The streams are those of a trial.
+    fn launch(
+        &self,
+        launch: &Launch,
+        request: Request,
+        streams: Option<Streams<'_>>,
+    ) -> Result<Outcome, NoOutcome>;
+
+    /// Drops all that the page cache holds.
+    fn drop_caches(&self) -> Result<(), Failure>;
+
+    /// Drops one file from the page cache.
+    fn drop_file(&self, path: &Path) -> Result<(), Failure>;
+
+    /// What observing finds here.
+    fn support(&self) -> Support;
+
+    /// Makes ready to observe commands at this level.
+    fn observer(&self, level: Level) -> Result<Observer, Failure>;
+
+    /// Runs a batch as [`Machine::launch`] does, observed. It is ended at `until_s` on this machine's clock. `None`: an interrupt came before
+    /// the batch began.
+    fn observe(
+        &self,
+        launch: &Launch,
+        request: Request,
+        observer: &mut Observer,
+        until_s: Option<f64>,
+        take: Take<'_>,
+    ) -> Result<Option<Outcome>, NoOutcome>;
+
+    /// Measures on these CPUs what operations cost, within the seconds that are left. The error is the reason why there are no prices.
+    fn prices(&self, cpus: &[u32], left_s: f64) -> Result<Vec<Price>, String>;
+
+    /// Measures what a page fault costs in so many bytes of memory, of those that are available.
+    fn fault_price(&self, bytes: u64, available: Option<u64>) -> Option<Price>;
+}
