@@ -448,3 +448,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
