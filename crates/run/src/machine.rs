@@ -8,7 +8,7 @@ use whyfaster_core::plan::Alternative;
 use whyfaster_core::run::Run;
 use whyfaster_core::sample::Arm;
 use whyfaster_core::trace::report::Level;
-use whyfaster_core::trace::setting::Price;
+use whyfaster_core::trace::setting::{Price, Setting};
 use whyfaster_trace::Support;
 use whyfaster_words::exit::Failure;
 
@@ -16,6 +16,7 @@ use super::client::{NoOutcome, Sink};
 use super::hooks::Hook;
 use super::protocol::{Outcome, Request};
 use super::resolve::Command;
+use super::trace::around::Around;
 use super::trace::observer::{Observer, Take};
 
 /// Which run a request is.
@@ -76,6 +77,12 @@ pub(crate) trait Machine {
 
     /// What observing finds here.
     fn support(&self) -> Support;
+
+    /// How the stream of a command at this level is to be read.
+    fn setting(&self, level: Level) -> Setting;
+
+    /// What moves beside an observed run, as it stands at this moment.
+    fn around(&self) -> Around;
 
     /// Makes ready to observe commands at this level.
     fn observer(&self, level: Level) -> Result<Observer, Failure>;

@@ -10,7 +10,7 @@ use whyfaster_core::host::HostFacts;
 use whyfaster_core::plan::{Alternative, Output, Plan};
 use whyfaster_core::run::Run;
 use whyfaster_core::trace::report::Level;
-use whyfaster_core::trace::setting::Price;
+use whyfaster_core::trace::setting::{Price, Setting};
 use whyfaster_host as host;
 use whyfaster_trace::{Support, foreign};
 use whyfaster_words::exit::{Exit, Failure};
@@ -22,6 +22,7 @@ use super::interrupts::Interrupts;
 use super::machine::{Launch, Machine, Streams};
 use super::protocol::{Outcome, Request, RunAs};
 use super::resolve::{self, Command};
+use super::trace::around::{self, Around};
 use super::trace::follow::{Follow, POLL, Turn};
 use super::trace::observer::{Observer, Take};
 use super::why::prices;
@@ -112,6 +113,14 @@ impl Machine for Real<'_> {
 
     fn support(&self) -> Support {
         whyfaster_trace::support()
+    }
+
+    fn setting(&self, level: Level) -> Setting {
+        around::of_command(&host::Root::real(), level)
+    }
+
+    fn around(&self) -> Around {
+        Around::begin()
     }
 
     fn observer(&self, level: Level) -> Result<Observer, Failure> {

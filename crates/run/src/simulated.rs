@@ -2,6 +2,7 @@
 //! equally. The clock moves with the runs and never by itself.
 
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::path::Path;
 
 use whyfaster_core::bounds::{Alone, capacity_on};
@@ -10,8 +11,9 @@ use whyfaster_core::plan::{Alternative, Plan, Shell};
 use whyfaster_core::run::{Rehearsed, Run};
 use whyfaster_core::sample::{Arm, Copies, Io, Orphans};
 use whyfaster_core::trace::report::Level;
-use whyfaster_core::trace::setting::Price;
-use whyfaster_trace::Support;
+use whyfaster_core::trace::setting::{Price, Setting};
+use whyfaster_core::trace::stored::Stored;
+use whyfaster_trace::{Missing, Support};
 use whyfaster_words::exit::Failure;
 
 use super::client::NoOutcome;
@@ -19,6 +21,7 @@ use super::hooks::Hook;
 use super::machine::{Launch, Machine, Streams};
 use super::protocol::{Account, Arrivals, Ended, Needs, Outcome, Purpose, Request};
 use super::resolve::Command;
+use super::trace::around::Around;
 use super::trace::observer::{Observer, Take};
 
 /// Nanoseconds of a launch beside its copies. Without them a sum of hundredths of a second may come out below the whole number.
@@ -43,13 +46,23 @@ pub(crate) struct Behaviour {
     pub(crate) memory_bytes: u64,
     /// What it reads and writes.
     pub(crate) io: Option<Io>,
+    /// What an observer sees of it.
+    pub(crate) observed: Option<Stored>,
 }
 
 impl Behaviour {
     /// Takes so much alone, prints nothing and ends well.
     pub(crate) fn taking(span_s: f64, work_s: f64) -> Self {
         let alone = Alone { span_s, work_s };
-        Self { alone, stdout: Vec::new(), stderr: Vec::new(), status: 0, memory_bytes: 0, io: None }
+        Self {
+            alone,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            status: 0,
+            memory_bytes: 0,
+            io: None,
+            observed: None,
+        }
     }
 }
 
@@ -291,22 +304,45 @@ impl Machine for Simulated<'_> {
     }
 
     fn support(&self) -> Support {
-        Support::default()
+        if self.behaviours.iter().all(|it| it.observed.is_some()) {
+            return Support::default();
+        }
+        let missing = Missing {
+            what: "a stream of each command".to_owned(),
+            why: "this machine is simulated".to_owned(),
+            remedy: "measure on a real one".to_owned(),
+            command: None,
+        };
+        Support { missing: vec![missing], ..Support::default() }
+    }
+
+    fn setting(&self, level: Level) -> Setting {
+        let stored = self.behaviours.iter().find_map(|it| it.observed.as_ref());
+        stored.map_or_else(|| Setting::of(level), |stored| stored.setting.clone())
+    }
+
+    fn around(&self) -> Around {
+        Around::default()
     }
 
     fn observer(&self, _: Level) -> Result<Observer, Failure> {
-        Ok(Observer::Nothing(None))
+        Ok(Observer::Replayed(Box::default()))
     }
 
     fn observe(
         &self,
         launch: &Launch,
         request: Request,
-        _: &mut Observer,
+        observer: &mut Observer,
         _: Option<f64>,
-        _: Take<'_>,
+        take: Take<'_>,
     ) -> Result<Option<Outcome>, NoOutcome> {
-        self.launch(launch, request, None).map(Some)
+        let outcome = self.launch(launch, request, None)?;
+        if let Some(stored) = &self.behaviours[self.index(launch.arm)].observed {
+            stored.each(&mut |event| take(event.clone())).map_err(io::Error::other)?;
+            *observer = Observer::Replayed(Box::new(stored.counts.clone()));
+        }
+        Ok(Some(outcome))
     }
 
     fn prices(&self, _: &[u32], _: f64) -> Result<Vec<Price>, String> {

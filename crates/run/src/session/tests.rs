@@ -2,6 +2,7 @@
 
 mod chance;
 mod ends;
+mod explaining;
 mod pretending;
 mod stopping;
 
@@ -11,7 +12,7 @@ use std::path::Path;
 use whyfaster_core::plan::{Alternative, Rounds};
 use whyfaster_core::run::{Run, RunKind};
 use whyfaster_core::trace::report::Level;
-use whyfaster_core::trace::setting::Price;
+use whyfaster_core::trace::setting::{Price, Setting};
 use whyfaster_trace::Support;
 
 use super::super::client::NoOutcome;
@@ -20,18 +21,22 @@ use super::super::machine::{Launch, Streams};
 use super::super::protocol::{Ended, Outcome, Request};
 use super::super::resolve::Command;
 use super::super::simulated::Behaviour;
+use super::super::trace::around::Around;
 use super::super::trace::observer::{Observer, Take};
 use super::*;
 
 /// What becomes of a run that would have had this outcome.
 type Launched<'a> = dyn Fn(&Launch, &Request, Outcome) -> Result<Outcome, NoOutcome> + 'a;
 
+/// Whether the program of an alternative is found.
+type Resolved<'a> = dyn Fn(&Alternative) -> Result<(), Failure> + 'a;
+
 /// A simulated machine with a signal and with errors.
 struct Troubled<'a> {
     machine: Simulated<'a>,
     launched: Box<Launched<'a>>,
     hooked: Box<dyn Fn(Hook) -> Result<(), Failure> + 'a>,
-    resolved: Box<dyn Fn(&Alternative) -> Result<(), Failure> + 'a>,
+    resolved: Box<Resolved<'a>>,
     dropped: Box<dyn Fn() -> Result<(), Failure> + 'a>,
     /// Calls that do something or look for a signal.
     calls: Cell<u32>,
@@ -148,6 +153,14 @@ impl Machine for Troubled<'_> {
         self.machine.support()
     }
 
+    fn setting(&self, level: Level) -> Setting {
+        self.machine.setting(level)
+    }
+
+    fn around(&self) -> Around {
+        self.machine.around()
+    }
+
     fn observer(&self, level: Level) -> Result<Observer, Failure> {
         self.machine.observer(level)
     }
@@ -160,7 +173,12 @@ impl Machine for Troubled<'_> {
         until_s: Option<f64>,
         take: Take<'_>,
     ) -> Result<Option<Outcome>, NoOutcome> {
-        self.machine.observe(launch, request, observer, until_s, take)
+        if self.known.get() {
+            self.late.borrow_mut().push(launch.run.kind);
+        }
+        let aborted = self.call();
+        let outcome = self.machine.observe(launch, request, observer, until_s, take)?;
+        Ok(outcome.map(|it| if aborted { Outcome { ended: Ended::Aborted, ..it } } else { it }))
     }
 
     fn prices(&self, cpus: &[u32], left_s: f64) -> Result<Vec<Price>, String> {

@@ -6,8 +6,8 @@ use whyfaster_core::trace::setting::{Facts, Scheduling, Setting, Throttled};
 use whyfaster_host as host;
 use whyfaster_host::Root;
 
-/// Facts before.
-#[derive(Debug)]
+/// What moves beside a trace.
+#[derive(Debug, Default)]
 pub(crate) struct Around {
     throttled: Option<(u64, u64)>,
     steal_s: Option<f64>,
@@ -25,7 +25,11 @@ impl Around {
 
     /// Notes what moved since.
     pub(crate) fn end(self, facts: &mut Facts) {
-        let now = Self::begin();
+        self.until(Self::begin(), facts);
+    }
+
+    /// Notes what moved between these two readings.
+    pub(crate) fn until(self, now: Self, facts: &mut Facts) {
         facts.throttled = self.throttled.zip(now.throttled).map(|(before, after)| Throttled {
             times: after.0.saturating_sub(before.0),
             ns: after.1.saturating_sub(before.1),

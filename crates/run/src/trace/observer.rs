@@ -24,6 +24,8 @@ pub(crate) enum Observer {
     Seized(Box<Seized>),
     /// Only what `wait4` says in the end, of this process.
     Nothing(Option<Pid>),
+    /// A simulated machine, which has handed on all events of a run. These are its counts.
+    Replayed(Box<Counts>),
 }
 
 /// Takes an event.
@@ -61,7 +63,7 @@ impl Observer {
     pub(crate) fn calibrate(&mut self) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.calibrate().map(drop),
-            Self::Seized(_) | Self::Nothing(_) => Ok(()),
+            Self::Seized(_) | Self::Nothing(_) | Self::Replayed(_) => Ok(()),
         }
     }
 
@@ -69,7 +71,7 @@ impl Observer {
     pub(crate) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.mark_tool(pid as u32),
-            Self::Seized(_) | Self::Nothing(_) => Ok(()),
+            Self::Seized(_) | Self::Nothing(_) | Self::Replayed(_) => Ok(()),
         }
     }
 
@@ -82,6 +84,7 @@ impl Observer {
                 *of = Some(pid as Pid);
                 Ok(())
             }
+            Self::Replayed(_) => Ok(()),
         }
     }
 
@@ -90,7 +93,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.follow_running(pid),
             Self::Seized(seized) => seized.follow_running(pid),
-            Self::Nothing(_) => Ok(0),
+            Self::Nothing(_) | Self::Replayed(_) => Ok(0),
         }
     }
 
@@ -99,7 +102,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.follow_cgroup(directory),
             Self::Seized(seized) => seized.follow_cgroup(directory),
-            Self::Nothing(_) => Ok(0),
+            Self::Nothing(_) | Self::Replayed(_) => Ok(0),
         }
     }
 
@@ -108,7 +111,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.note_stop(),
             // They do not see what a task waits for.
-            Self::Seized(_) | Self::Nothing(_) => {}
+            Self::Seized(_) | Self::Nothing(_) | Self::Replayed(_) => {}
         }
     }
 
@@ -117,7 +120,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.stop_at_interrupt(),
             // They do not see what a task waits for.
-            Self::Seized(_) | Self::Nothing(_) => true,
+            Self::Seized(_) | Self::Nothing(_) | Self::Replayed(_) => true,
         }
     }
 
@@ -126,7 +129,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.alive(),
             Self::Seized(seized) => seized.alive(),
-            Self::Nothing(_) => 0,
+            Self::Nothing(_) | Self::Replayed(_) => 0,
         }
     }
 
@@ -135,7 +138,7 @@ impl Observer {
         match self {
             Self::Full(full) => Some(full.as_fd()),
             Self::Seized(seized) => Some(seized.as_fd()),
-            Self::Nothing(_) => None,
+            Self::Nothing(_) | Self::Replayed(_) => None,
         }
     }
 
@@ -144,7 +147,7 @@ impl Observer {
         match self {
             Self::Full(full) => full.poll(take),
             Self::Seized(seized) => seized.poll(take),
-            Self::Nothing(_) => Ok(()),
+            Self::Nothing(_) | Self::Replayed(_) => Ok(()),
         }
     }
 
@@ -152,6 +155,7 @@ impl Observer {
     pub(crate) fn finish_run(&mut self, take: Take<'_>) -> Result<Counts, TraceError> {
         match self {
             Self::Full(full) => full.finish_run(take),
+            Self::Replayed(counts) => Ok(std::mem::take(&mut **counts)),
             // Only the full level is used for more than one command.
             Self::Seized(_) | Self::Nothing(_) => Ok(Counts::default()),
         }
@@ -169,7 +173,7 @@ impl Observer {
     /// The process of a command of which only the end is seen.
     pub(crate) fn bare(&self) -> Option<Pid> {
         match self {
-            Self::Full(_) | Self::Seized(_) => None,
+            Self::Full(_) | Self::Seized(_) | Self::Replayed(_) => None,
             Self::Nothing(of) => *of,
         }
     }
@@ -180,6 +184,7 @@ impl Observer {
             Self::Full(full) => full.finish(take),
             Self::Seized(seized) => seized.finish(take),
             Self::Nothing(_) => Ok(Counts::default()),
+            Self::Replayed(counts) => Ok(*counts),
         }
     }
 }

@@ -9,12 +9,10 @@ use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Traced;
-use whyfaster_host::Root;
 use whyfaster_trace::unprivileged::possible;
 use whyfaster_words::exit::Failure;
 
 use super::super::rig::{Ran, Rig};
-use super::super::trace::around;
 use super::super::trace::observer::observing;
 use super::confirm;
 use super::so_far::{SoFar, alone_s};
@@ -100,7 +98,7 @@ fn once(
 ) -> Result<Counted, Failure> {
     let machine = so_far.machine;
     let mut observer = machine.observer(level)?;
-    let mut analysis = Analysis::new(around::of_command(&Root::real(), level));
+    let mut analysis = Analysis::new(machine.setting(level));
     let until_s = so_far.now_s() + most_s;
     let mut take = |event| analysis.push(&event);
     let ran = rig.traced((alternative, 1), 0, &mut |launch, request| {

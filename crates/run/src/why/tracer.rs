@@ -9,12 +9,10 @@ use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::{Facts, Setting};
 use whyfaster_core::trace::stacks::Stacks;
 use whyfaster_core::trace::stored::Stored;
-use whyfaster_host::Root;
 use whyfaster_words::exit::Failure;
 
 use super::super::machine::Machine;
 use super::super::rig::{Ran, Rig};
-use super::super::trace::around::{self, Around};
 use super::super::trace::observer::{Observer, observing};
 use super::keeping::Keeping;
 
@@ -68,7 +66,7 @@ impl Tracer {
     /// Makes ready to observe at the full level.
     pub(super) fn open(machine: &dyn Machine) -> Result<Self, Failure> {
         let observer = machine.observer(Level::Full)?;
-        let setting = around::of_command(&Root::real(), Level::Full);
+        let setting = machine.setting(Level::Full);
         Ok(Self { setting, observer, names: BTreeMap::new() })
     }
 
@@ -88,13 +86,13 @@ impl Tracer {
             keeping.push(&event, names);
             analysis.push(&event);
         };
-        let around = Around::begin();
         let (what, machine) = ((wanted.alternative, wanted.copies), rig.machine);
+        let around = machine.around();
         let ran = rig.traced(what, wanted.number, &mut |launch, request| {
             machine.observe(launch, request, observer, None, &mut take)
         });
         let Wanted { mut facts, untraced_s, copies, .. } = wanted;
-        around.end(&mut facts);
+        around.until(machine.around(), &mut facts);
         let mut counts = observer.finish_run(&mut take).map_err(observing)?;
         let stacks = std::mem::take(&mut counts.stacks);
         let outcome = match ran? {
