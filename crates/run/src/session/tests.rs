@@ -72,11 +72,6 @@ impl<'a> Troubled<'a> {
         self.calls.set(self.calls.get() + 1);
         self.signal_at.is_some_and(|at| self.calls.get() >= at)
     }
-
-    /// How often a hook of an alternative ran to its end.
-    fn ran(&self, hook: Hook, index: usize) -> usize {
-        self.hooks.borrow().iter().filter(|it| **it == (hook, index, true)).count()
-    }
 }
 
 impl Machine for Troubled<'_> {

@@ -136,6 +136,19 @@ fn what_time_leaves_out_is_recorded() {
 }
 
 #[test]
+fn commands_that_slow_down_behind_their_trials_are_cut_within_a_block() {
+    for (max_time_s, whole) in [(5.0, 2), (60.0, 4)] {
+        let limit = Rounds { max_time_hard: true, ..rounds_of(1, u32::MAX, max_time_s) };
+        let plan = Plan { rounds: limit, ..plan_of(2) };
+        // The trials end within half a second. Then a round takes 2.8 seconds and a block of four 11.
+        let pace = Box::new(|_, now_s| if now_s > 0.49 { 4.0 } else { 1.0 });
+        let (Finished { record, .. }, _) = measured(&paced(computing(&plan, &[0.2, 0.3]), pace), &plan);
+        assert_eq!(rounds(&record), [(1, whole)]);
+        assert!(record.took_s <= max_time_s * LATE, "{} s", record.took_s);
+    }
+}
+
+#[test]
 fn duets_that_take_longer_than_foreseen_are_cut_and_never_pass_for_enough() {
     let rounds = Rounds { max_time_hard: true, ..rounds_of(1, 4, 40.0) };
     let plan = Plan { loads: Loads::Fixed(vec![1, 2]), rounds, ..plan_of(2) };
