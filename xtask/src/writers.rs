@@ -76,7 +76,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/run/src/launcher/mod.rs", "--output of the commands: opened with their user's rights"),
     ("crates/run/src/output_check.rs", "a file without a name"),
     ("crates/run/src/probe/worker.rs", "the worker, in a scratch directory"),
-    ("crates/run/src/rig.rs", "/proc/sys/vm/drop_caches"),
+    ("crates/run/src/real.rs", "/proc/sys/vm/drop_caches"),
     ("crates/run/src/terminal.rs", "/dev/tty"),
     ("crates/whyfaster/src/cmd/elsewhere.rs", "the directory of a fleet run, when root is given up"),
     (

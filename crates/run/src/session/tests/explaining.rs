@@ -76,7 +76,7 @@ fn a_signal_during_an_explanation_keeps_the_rounds_that_are_whole() {
         let record = measured(&cut, &plan).0.record;
         assert_eq!((record.status, cut.late.take()), (Status::Interrupted, vec![]), "at call {at}");
         let traced = record.why.traced.len();
-        assert!(traced % 2 == 0 && record.why.traced == all.why.traced[..traced], "at call {at}");
+        assert!(traced.is_multiple_of(2) && record.why.traced == all.why.traced[..traced], "at call {at}");
         refused += u32::from(record.why.refusals == [Refusal::Interrupted]);
         rest += u32::from(record.why.left_out.contains(&LeftOut::Rest));
         let observed = cut.machine.done().iter().filter(|it| is_observed(it)).count();
