@@ -1,9 +1,73 @@
-//! What the tests of places share that an engine gives out: the engine's own servers, and words that measure little.
+//! What the tests of places share that an engine gives out: which engine the tests have, its servers, and words that measure little.
 
-use std::fs::File;
-use std::process::{Child, Command};
+use std::env;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output};
+
+use serde_json::{Value, json};
 
 use super::Sandbox;
+
+/// The engine that a test has: `WHYFASTER_ENGINES`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// A stand-in, which answers as the real one did when it was recorded.
+    Recorded,
+    Real,
+    /// The real one, whose answers are written down for the stand-in.
+    Record,
+}
+
+impl Engine {
+    /// This is the one place that reads the variable.
+    pub(crate) fn chosen() -> Self {
+        match env::var("WHYFASTER_ENGINES").as_deref() {
+            Err(_) | Ok("recorded") => Self::Recorded,
+            Ok("real") => Self::Real,
+            Ok("record") => Self::Record,
+            Ok(other) => panic!("WHYFASTER_ENGINES is '{other}', and neither recorded, real nor record"),
+        }
+    }
+
+    pub(crate) fn is_real(self) -> bool {
+        self != Self::Recorded
+    }
+}
+
+/// Where the answers of an engine are kept.
+pub(crate) fn records_of(engine: &str) -> PathBuf {
+    let file = format!("../../tests/records/engines/{engine}.json");
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+/// What an engine printed. Lines come in any order from a real one, so they are sorted.
+pub(crate) fn printed(when: &str, asked: &[&str], names: Value, output: &Output) -> Value {
+    let sorted = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+        lines.sort_unstable();
+        lines.concat()
+    };
+    let (out, errors) = (sorted(&output.stdout), sorted(&output.stderr));
+    json!({ "when": when, "asked": asked, "names": names, "out": out, "errors": errors, "status": output.status.code() })
+}
+
+/// Compares answers with those that are kept, or keeps them. The record names the version of the engine and the test that records.
+pub(crate) fn hold_against_records(engine: &str, version: &str, answers: &[Value]) {
+    if Engine::chosen() == Engine::Record {
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        let how = format!("WHYFASTER_ENGINES=record cargo test --workspace --test waiting {test}");
+        let record = json!({ "engine": engine, "version": version, "how": how, "answers": answers });
+        fs::write(records_of(engine), format!("{record:#}\n")).unwrap();
+    }
+    let kept: Value = serde_json::from_slice(&fs::read(records_of(engine)).unwrap()).unwrap();
+    let kept = kept["answers"].as_array().unwrap();
+    for (kept, answer) in kept.iter().zip(answers) {
+        assert_eq!(kept, answer, "{engine} answers otherwise than is recorded");
+    }
+    assert_eq!(kept.len(), answers.len());
+}
 
 /// Servers of a test, each with a log in its directory; ended when dropped, the last one first.
 pub(crate) struct Daemons {

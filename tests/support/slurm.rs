@@ -1,16 +1,17 @@
 //! A Slurm of some nodes, all of them started on this machine, each with a name and a boot of its own.
 //!
-//! The cluster has a network of its own. Some nodes share it with the controller, as daemons on one host do; two have one of their own and
-//! reach the controller by a cable, as machines do.
+//! Either a stand-in of Python is started (`slurm.py`), or the real Slurm. The real one has a network of its own. Some nodes share it with the
+//! controller, as daemons on one host do; two have one of their own and reach the controller by a cable, as machines do.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::engines::Daemons;
+use super::engines::{Daemons, Engine, records_of};
 use super::needs::{Need, mounts, root, tool};
 use super::{PROGRAM, Ran, Running, Sandbox, eventually, processes, seccomp};
 
@@ -33,12 +34,19 @@ fn address(at: usize, count: usize) -> (String, Option<String>) {
     }
 }
 
+/// What a real Slurm needs.
+const REAL: [&str; 5] = ["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "srun", "ip"];
+
+/// The programs of a Slurm that have a stand-in.
+const PROGRAMS: [&str; 8] =
+    ["sbatch", "scancel", "scontrol", "sinfo", "slurmctld", "slurmd", "squeue", "srun"];
+
 /// The cluster; gone when dropped.
 pub(crate) struct Cluster {
     // Before the place, whose directory they use.
     pub(crate) daemons: Daemons,
-    /// The process that holds the cluster's network.
-    network: u32,
+    /// The process that holds the network of a real cluster.
+    network: Option<u32>,
     pub(crate) controller: u32,
     /// The daemon of every node.
     pub(crate) nodes: Vec<u32>,
@@ -50,11 +58,12 @@ impl Cluster {
     pub(crate) fn new(count: usize, slow: &str) -> Need<Self> {
         root()?;
         mounts()?;
-        for daemon in ["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "srun", "ip"] {
-            tool(daemon)?;
+        let real = Engine::chosen().is_real();
+        for needed in if real { &REAL[..] } else { &["python3"] } {
+            tool(needed)?;
         }
         let place = Sandbox::new();
-        for directory in ["far", "state", "spool"] {
+        for directory in ["far", "state", "spool", "programs"] {
             fs::create_dir(place.path(directory)).unwrap();
         }
         let mut hosts = format!("127.0.0.1 localhost\n{CONTROLLER} ctl\n");
@@ -63,29 +72,15 @@ impl Cluster {
             fs::create_dir(place.path(&format!("spool/{node}"))).unwrap();
         }
         place.write("hosts", hosts);
-        place.write("key", [7; 128]);
-        fs::set_permissions(place.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
         place.script("prolog", &format!("#!/bin/sh\necho export TMPDIR={}\n", place.file("far")));
         place.write("slurm.conf", conf(&place, count));
-        let mut daemons = Daemons::new();
-        let line = format!(
-            "ip link set lo up && ip link add lan type bridge && ip address add {CONTROLLER}/24 dev lan && ip link set lan up && \
-             touch {} && exec sleep infinity",
-            place.file("network")
-        );
-        let mut network = place.command("unshare", &["-n", "sh", "-c", &line]);
-        // It is the cluster's and not the test's, as all daemons are.
-        network.env_remove("TMPDIR");
-        let network = daemons.start(&place, network);
-        eventually("the network", || place.path("network").exists());
-        let mut cluster = Self { place, daemons, network, controller: 0, nodes: Vec::new() };
-        let dir = cluster.place.file("");
-        let munged = format!(
-            "exec /usr/sbin/munged --foreground --force --key-file={dir}key --socket={dir}munge.sock --pid-file={dir}munge.pid \
-             --log-file={dir}munge.log --seed-file={dir}munge.seed"
-        );
-        cluster.begin("ctl", &munged, &[], false);
-        eventually("munged", || cluster.place.path("munge.sock").exists());
+        let mut cluster =
+            Self { place, daemons: Daemons::new(), network: None, controller: 0, nodes: Vec::new() };
+        if real {
+            cluster.start_network()
+        } else {
+            cluster.write_stand_in()
+        }
         cluster.start_controller();
         for at in 0..count {
             cluster.start_node(at, count, slow);
@@ -96,13 +91,67 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// The stand-in: one script under all names. Python begins soonest without what is installed for it, and where nothing looks for it first.
+    fn write_stand_in(&self) {
+        let python = self.place.command("python3", &["-c", "import sys; print(sys.executable)"]).output();
+        let python = String::from_utf8(python.unwrap().stdout).unwrap();
+        let script = format!("#!{} -IS\n{}", python.trim(), include_str!("slurm.py"));
+        self.place.script("slurm.py", &script);
+        self.place.write("answers.json", fs::read(records_of("slurm")).unwrap());
+        for program in PROGRAMS {
+            symlink("../slurm.py", self.place.path(&format!("programs/{program}"))).unwrap();
+        }
+    }
+
+    /// The network of a real one, and the daemon by which its parts know each other.
+    fn start_network(&mut self) {
+        self.place.write("key", [7; 128]);
+        fs::set_permissions(self.place.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
+        let line = format!(
+            "ip link set lo up && ip link add lan type bridge && ip address add {CONTROLLER}/24 dev lan && ip link set lan up && \
+             touch {} && exec sleep infinity",
+            self.place.file("network")
+        );
+        let mut network = self.place.command("unshare", &["-n", "sh", "-c", &line]);
+        // It is the cluster's and not the test's, as all daemons are.
+        network.env_remove("TMPDIR");
+        self.network = Some(self.daemons.start(&self.place, network));
+        eventually("the network", || self.place.path("network").exists());
+        let dir = self.place.file("");
+        let munged = format!(
+            "exec /usr/sbin/munged --foreground --force --key-file={dir}key --socket={dir}munge.sock --pid-file={dir}munge.pid \
+             --log-file={dir}munge.log --seed-file={dir}munge.seed"
+        );
+        self.begin("ctl", &munged, &[], false);
+        eventually("munged", || self.place.path("munge.sock").exists());
+    }
+
     pub(crate) fn start_controller(&mut self) {
-        self.controller = self.begin("ctl", "exec /usr/sbin/slurmctld -D", &[], false);
+        let line = format!("exec {} -D", self.daemon("slurmctld"));
+        self.controller = self.begin("ctl", &line, &[], false);
+    }
+
+    /// A controller that crashes kills a step that it does not know afterwards, with all that would clear up there. The real one writes its steps down
+    /// within 5 s, and shows nobody that it has done so (SAVE_MAX_WAIT in its src/slurmctld/state_save.c).
+    pub(crate) fn wait_for_saved_steps(&self) {
+        if self.network.is_some() {
+            std::thread::sleep(Duration::from_secs(6));
+        }
+    }
+
+    /// Where this daemon of Slurm is.
+    fn daemon(&self, name: &str) -> String {
+        match self.network {
+            Some(_) => format!("/usr/sbin/{name}"),
+            None => self.place.file(&format!("programs/{name}")),
+        }
     }
 
     pub(crate) fn start_node(&mut self, at: usize, count: usize, slow: &str) {
         let name = format!("n{}", at + 1);
+        // The stand-in needs no network.
         let (address, cable) = address(at, count);
+        let cable = cable.filter(|_| self.network.is_some());
         let network = match &cable {
             Some(_) => format!(
                 "touch {} && ip link set lo up && until ip link set cable up 2>/dev/null; do sleep 0.02; done && \
@@ -112,7 +161,7 @@ impl Cluster {
             None => String::new(),
         };
         let apart: &[&str] = if cable.is_some() { &["-n"] } else { &[] };
-        let line = format!("{network}exec /usr/sbin/slurmd -D -N {name}");
+        let line = format!("{network}exec {} -D -N {name}", self.daemon("slurmd"));
         let node = self.begin(&name, &line, apart, name == slow);
         self.nodes.push(node);
         let Some(cable) = cable else { return };
@@ -144,7 +193,7 @@ impl Cluster {
     /// Starts a daemon on a node, or on the controller's, and gives its number.
     fn begin(&mut self, node: &str, line: &str, apart: &[&str], slow: bool) -> u32 {
         let boot = self.place.file(&format!("boot.{node}"));
-        fs::write(&boot, format!("{:08x}-{node}\n", std::process::id())).unwrap();
+        fs::write(&boot, format!("{}-{node}\n", self.place.marker)).unwrap();
         let line = format!(
             "mount --bind {boot} /proc/sys/kernel/random/boot_id && mount --bind {} /etc/hosts && hostname {node} && {line}",
             self.place.file("hosts")
@@ -160,10 +209,20 @@ impl Cluster {
         self.daemons.start(&self.place, daemon)
     }
 
-    /// In the network of the cluster.
+    /// Where the clients reach the cluster: in its network, or with the clients of the stand-in.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
-        let network = format!("--net=/proc/{}/ns/net", self.network);
-        let mut command = self.place.command("nsenter", &[&[network.as_str(), program], args].concat());
+        let mut command = match self.network {
+            Some(holder) => {
+                let network = format!("--net=/proc/{holder}/ns/net");
+                self.place.command("nsenter", &[&[network.as_str(), program], args].concat())
+            }
+            None => {
+                let mut command = self.place.command(program, args);
+                let path = std::env::var("PATH").unwrap();
+                command.env("PATH", format!("{}:{path}", self.place.file("programs")));
+                command
+            }
+        };
         command.env("SLURM_CONF", self.place.path("slurm.conf"));
         command
     }
@@ -183,7 +242,7 @@ impl Cluster {
 
     /// No job, no process and no file is left.
     pub(crate) fn assert_clean(&self) {
-        eventually("no job is left", || self.say(&["squeue", "-h"]).is_empty());
+        eventually("no job is left", || self.say(&["squeue", "-h", "-o", "%i"]).is_empty());
         eventually("no process is left", || self.place.sleepers().is_empty());
         eventually("no file is left", || fs::read_dir(self.place.path("far")).unwrap().next().is_none());
         self.place.assert_clean();
