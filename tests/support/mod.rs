@@ -15,6 +15,7 @@ pub(crate) mod needs;
 pub(crate) mod postgres;
 pub(crate) mod prices;
 mod processes;
+pub(crate) mod ray;
 mod sandbox;
 pub(crate) mod seccomp;
 pub(crate) mod skip;
