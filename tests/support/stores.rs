@@ -55,16 +55,3 @@ impl Store {
         list(&self.run(&args).json()["records"]).to_vec()
     }
 }
-
-/// Every one of these tests with a store of each kind.
-macro_rules! on_each_store {
-    ($($test:ident),* $(,)?) => {
-        mod file {
-            $(#[test] fn $test() { super::$test(&super::Store::file()); })*
-        }
-        mod server {
-            $(#[test] fn $test() { super::$test(&super::needs!(super::Store::server())); })*
-        }
-    };
-}
-pub(crate) use on_each_store;

@@ -11,30 +11,46 @@ use std::time::Duration;
 use crate::support::fleets::{CPUS, comparison, lists, price_list, write};
 use crate::support::needs::mounts;
 use crate::support::skip::needs;
-use crate::support::stores::{Store, on_each_store};
+use crate::support::stores::Store;
 use crate::support::user::run_without_privileges;
 use crate::support::{Sandbox, list, number};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-on_each_store!(
-    a_report_from_the_store_is_the_report_from_the_files,
-    a_machine_that_was_not_measured_again_has_not_stayed_as_it_was,
-    questions_that_nobody_answered_do_not_count,
-    copies_that_come_in_another_way_are_another_question,
-    many_questions_are_counted_as_each_of_them_is_answered,
-    reports_choose_by_label_time_and_machine,
-    what_is_measured_can_be_saved_at_once,
-    a_number_is_given_once,
-    clones_of_one_name_are_told_apart_by_what_their_records_say,
-    collectors_at_once_lose_nothing_and_count_nothing_twice,
-    a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added,
-    what_is_no_record_or_lies_is_named_and_does_no_harm,
-    what_is_no_store_of_this_version_is_left_alone,
-    a_row_that_unpacks_without_end_is_refused,
-);
+/// Hands every test of the store to a macro, which gives it a store of one kind: a file here, a real server in `store_server`.
+macro_rules! tests_of_the_store {
+    ($each:ident) => {
+        $each!(
+            a_report_from_the_store_is_the_report_from_the_files,
+            a_machine_that_was_not_measured_again_has_not_stayed_as_it_was,
+            questions_that_nobody_answered_do_not_count,
+            copies_that_come_in_another_way_are_another_question,
+            many_questions_are_counted_as_each_of_them_is_answered,
+            reports_choose_by_label_time_and_machine,
+            what_is_measured_can_be_saved_at_once,
+            a_number_is_given_once,
+            clones_of_one_name_are_told_apart_by_what_their_records_say,
+            collectors_at_once_lose_nothing_and_count_nothing_twice,
+            a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added,
+            what_is_no_record_or_lies_is_named_and_does_no_harm,
+            what_is_no_store_of_this_version_is_left_alone,
+            a_row_that_unpacks_without_end_is_refused,
+        );
+    };
+}
+pub(crate) use tests_of_the_store;
 
-fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
+macro_rules! on_a_file {
+    ($($test:ident),* $(,)?) => {
+        mod file {
+            $(#[test] fn $test() { super::$test(&super::Store::file()); })*
+        }
+    };
+}
+
+tests_of_the_store!(on_a_file);
+
+pub(crate) fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
     lists(place, "lists", 1, "6.1", |at, _, _| if at == 5 { 0.7 } else { 0.0 });
     for at in 0..6 {
         let record = comparison(CPUS[at % 2], [0.2, 5.0][at % 2] + at as f64 / 100.0);
@@ -64,7 +80,7 @@ fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
     place.run(&["store", "remove", "4711"]).expect_error(1, &["no record 4711", "store list"]);
 }
 
-fn a_machine_that_was_not_measured_again_has_not_stayed_as_it_was(place: &Store) {
+pub(crate) fn a_machine_that_was_not_measured_again_has_not_stayed_as_it_was(place: &Store) {
     lists(place, "before", 1, "6.1", |_, _, _| 0.0);
     lists(place, "after", 1, "6.12", |_, _, _| 0.3);
     for at in 0..24 {
@@ -94,7 +110,7 @@ fn a_machine_that_was_not_measured_again_has_not_stayed_as_it_was(place: &Store)
         .expect_error(1, &["not one of the first state as well", "store list"]);
 }
 
-fn questions_that_nobody_answered_do_not_count(place: &Store) {
+pub(crate) fn questions_that_nobody_answered_do_not_count(place: &Store) {
     for (label, files) in [("old", 0..2), ("new", 2..4)] {
         for at in files {
             let record = comparison(CPUS[at % 2], [0.2, 5.0][at % 2] + at as f64 / 100.0);
@@ -115,7 +131,7 @@ fn questions_that_nobody_answered_do_not_count(place: &Store) {
     place.run(&["fleet", "report"]).expect_error(1, &["the store holds neither"]);
 }
 
-fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
+pub(crate) fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
     let asked = |at: usize, number: usize, factor: f64| {
         let mut record = comparison(CPUS[at % 2], factor);
         record["host"]["before"]["host_name"] = format!("node{at}").into();
@@ -168,7 +184,7 @@ fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
     }
 }
 
-fn copies_that_come_in_another_way_are_another_question(place: &Store) {
+pub(crate) fn copies_that_come_in_another_way_are_another_question(place: &Store) {
     let rates = ["--rate=20", "--rate=62.5"].map(|rate| ["--mode=open", "--duration=300ms", rate]);
     let modes = [&[][..], &["--mode=closed", "--duration=300ms"], &rates[0], &rates[1]];
     for mode in modes {
@@ -197,7 +213,7 @@ fn copies_that_come_in_another_way_are_another_question(place: &Store) {
     assert!(said.contains("with 1 worker") && said.contains("at 62.5 starts a second"), "{said}");
 }
 
-fn reports_choose_by_label_time_and_machine(place: &Store) {
+pub(crate) fn reports_choose_by_label_time_and_machine(place: &Store) {
     lists(place, "before", 1, "6.1", |_, _, _| 0.0);
     lists(place, "after", 2, "6.12", |_, group, _| if group == "process" { 0.3 } else { 0.0 });
     for at in 0..24 {
@@ -235,7 +251,7 @@ fn reports_choose_by_label_time_and_machine(place: &Store) {
     place.run(&["store", "list", "--since", "monday"]).expect(2, &["no date such as"]);
 }
 
-fn what_is_measured_can_be_saved_at_once(place: &Store) {
+pub(crate) fn what_is_measured_can_be_saved_at_once(place: &Store) {
     let measured = ["compare", "--why=no", "-N", "-r", "2", "true", "echo", "--no-check-output"];
     let save = ["--save", "--label", "before", "--store", &place.address, "--no-keep"];
     place.run(&[&measured[..], &save].concat()).ok();
@@ -247,7 +263,7 @@ fn what_is_measured_can_be_saved_at_once(place: &Store) {
     place.run(&["show", "again.json"]).ok();
 }
 
-fn a_number_is_given_once(place: &Store) {
+pub(crate) fn a_number_is_given_once(place: &Store) {
     let numbers = || {
         let listed = place.run(&["store", "list", "--json"]).json();
         list(&listed["records"]).iter().map(|it| number(&it["id"])).collect::<Vec<_>>()
@@ -260,7 +276,7 @@ fn a_number_is_given_once(place: &Store) {
     }
 }
 
-fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {
+pub(crate) fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {
     for at in 0..4 {
         let mut list = price_list("debian", CPUS[0], "6.1", |_, _| f64::from(at) * 0.01);
         if at > 0 {
@@ -288,7 +304,7 @@ fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {
     assert_eq!(machines(place), r#""node0" "node1" "node2" "node3""#);
 }
 
-fn collectors_at_once_lose_nothing_and_count_nothing_twice(place: &Store) {
+pub(crate) fn collectors_at_once_lose_nothing_and_count_nothing_twice(place: &Store) {
     lists(place, "one", 1, "6.1", |_, _, _| 0.0);
     lists(place, "two", 2, "6.1", |_, _, _| 0.0);
     // What both bring.
@@ -300,7 +316,7 @@ fn collectors_at_once_lose_nothing_and_count_nothing_twice(place: &Store) {
     assert_eq!(place.listed(&[]).len(), 48);
 }
 
-fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added(place: &Store) {
+pub(crate) fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added(place: &Store) {
     for seed in 0..8 {
         lists(place, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
     }
@@ -383,7 +399,7 @@ fn a_full_disk_is_told_and_what_was_added_stays() {
     assert!(ran.out.contains(&rest), "{before} before: {}", ran.out);
 }
 
-fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
+pub(crate) fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
     lists(place, "lists", 1, "6.1", |_, _, _| 0.0);
     place.write("lists/broken.json", "{\"schema\": \"whyfaster-prices/1\", \"pri");
     let mut hostile = price_list("'); DROP TABLE record; --\u{1b}[31m\0", CPUS[0], "6.1", |_, _| 0.0);
@@ -426,7 +442,7 @@ fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
     assert!(listed.contains("DROP TAB") && !listed.contains('\u{1b}'), "{listed}");
 }
 
-fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
+pub(crate) fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
     lists(place, "lists", 1, "6.1", |_, _, _| 0.0);
     place.run(&["fleet", "report"]).expect_error(1, &["no store at", "store add"]);
     place.run(&["store", "add", "lists"]).ok();
@@ -438,7 +454,7 @@ fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
 }
 
 /// A user who may write to a store can put a row into it whose unpacked data takes all memory.
-fn a_row_that_unpacks_without_end_is_refused(place: &Store) {
+pub(crate) fn a_row_that_unpacks_without_end_is_refused(place: &Store) {
     write(place, "run.json", &comparison(CPUS[0], 1.0));
     place.run(&["store", "add", "run.json"]).ok();
     let packed =

@@ -12,7 +12,19 @@ use crate::support::needs::{mounts, needs, root};
 use crate::support::postgres::{PASSWORD, Postgres};
 use crate::support::stores::Store;
 use crate::support::{Running, Sandbox, eventually};
+use crate::{store, store::tests_of_the_store};
 use rustix::process::Signal;
+
+macro_rules! on_a_server {
+    ($($test:ident),* $(,)?) => {
+        /// What holds for every store.
+        mod every {
+            $(#[test] fn $test() { super::store::$test(&super::needs!(super::Store::server())); })*
+        }
+    };
+}
+
+tests_of_the_store!(on_a_server);
 
 /// Holds up everybody who writes prices, as long as the connection lasts, and waits until somebody is held up.
 fn hold_up(store: &Store) -> (Running, Running) {
