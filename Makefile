@@ -15,6 +15,8 @@ TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/whyfaster/tools
 export TOOLS
 
 TYPOS := $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
+NEXTEST := $(TOOLS)/cargo-nextest-$(NEXTEST_VERSION)/bin/cargo-nextest nextest
+export NEXTEST
 CARGO_DENY := $(TOOLS)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 export PLAYWRIGHT := $(TOOLS)/playwright-core-$(PLAYWRIGHT_VERSION)
@@ -41,12 +43,16 @@ export CARGO_PROFILE_DEV_STRIP := symbols
 export CARGO_TERM_COLOR ?= never
 endif
 
-.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder setup-kubernetes build dist test-dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps none-skipped compiled format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
+.PHONY: help setup setup-demo setup-test setup-test-all setup-bench setup-kernels setup-dist setup-ladder setup-kubernetes build dist test-dist demo test kernels test-kernels bench docs install clean \
+	install-caps uninstall-caps test-live test-systems test-all test-repeat engines none-skipped compiled format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
-	@echo 'make test     everything: format, lints, tests, generated files, licences, spelling, docs'
+	@echo 'make test     format, lints, tests, generated files, licences, spelling, docs; minutes'
+	@echo 'make test-live  planted causes, verdicts and prices on the real clock, many times'
+	@echo 'make test-systems  kernels, engines, servers, a browser, the release binary'
+	@echo 'make test-all  all three, with the time of each part; RESUME=1: what has not passed yet'
+	@echo 'make test-repeat  the tests N=10 times, half of them on a busy machine; a table'
 	@echo 'make test-kernels  the binary booted on the kernels of Debian and Ubuntu, under every condition; see CONTRIBUTING.md'
 	@echo 'make fuzz     hostile inputs for ten minutes (FUZZ_SECONDS=N: for N seconds); make test does it for one'
 	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
@@ -66,10 +72,11 @@ help:
 
 # ---- what is needed ----
 
-setup: setup-demo setup-test setup-bench
+setup: setup-demo setup-test-all setup-bench
 
-setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder: setup-%:
-	@scripts/setup.sh $*
+# A part that scripts/parts runs finds all there.
+setup-demo setup-test setup-test-all setup-bench setup-kernels setup-dist setup-ladder: setup-%:
+	@$(if $(PARTS),:,scripts/setup.sh $*)
 
 setup-kubernetes:
 	@scripts/setup-kubernetes
@@ -122,15 +129,40 @@ uninstall-caps:
 	[ -z "$$(getcap "$$bin")" ] || $$sudo "$$(command -v setcap)" -r "$$bin"; \
 	echo "$$bin has no capabilities; rm removes it"
 
-# ---- tests, the quick ones first ----
+# ---- tests: three tiers, by what a test needs ----
 
-test: none-skipped setup-test format-check spelling deny compiled generated docs unit drop-in scores one-file browser kernels
-	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
-	@echo 'make test: all passed'
+# A part of a tier is a target of this file; scripts/parts runs them one after the other and prints the time of each.
+GATE = format-check spelling deny compiled generated docs lint rustdoc unit scores
+SYSTEMS = engines drop-in cross one-file browser kernels
+
+test: none-skipped setup-test
+	@scripts/parts $(GATE)
+	@$(LIST_SKIPPED)
+
+# Each family of planted effects many times, judged once.
+test-live: none-skipped setup-test-all compiled
+	@scripts/test-live
+	@$(LIST_SKIPPED)
+
+test-systems: none-skipped setup-test-all
+	@scripts/parts $(SYSTEMS)
+	@$(LIST_SKIPPED)
+
+# With RESUME=1 only what has not passed on this state of the files.
+test-all: $(if $(RESUME),,none-skipped) setup-test-all
+	@scripts/parts $(if $(RESUME),--resume) $(GATE) test-live $(SYSTEMS)
+	@$(LIST_SKIPPED)
+
+# The tests of the gate N times, half of them beside a busy loop on each CPU.
+N ?= 10
+test-repeat: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+test-repeat: compiled
+	@scripts/test-repeat $(N)
 
 # The tests that find something missing here add a line each. With WHYFASTER_REQUIRE=full they fail if a privilege or a package is
 # what is missing.
 export WHYFASTER_SKIPPED := $(abspath $(or $(CARGO_TARGET_DIR),target))/skipped
+LIST_SKIPPED = if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 
 # All that the tests run. Of a part of the workspace, dependencies would have other features and be compiled again: so what runs on the way
 # to `test` is taken from here, too.
@@ -138,14 +170,9 @@ compiled: setup-test
 	cargo build --quiet --workspace --locked --lib --bins --tests
 
 DEBUG := $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
-export XTASK = cargo run --quiet --locked -p xtask --
-XTASK_PROGRAMS = cargo run --quiet --locked -p xtask-programs --
-test: XTASK = $(DEBUG)/xtask
-test: XTASK_PROGRAMS = $(DEBUG)/xtask-programs
 
 none-skipped:
-	@mkdir -p $(dir $(WHYFASTER_SKIPPED))
-	@: >$(WHYFASTER_SKIPPED)
+	@mkdir -p $(dir $(WHYFASTER_SKIPPED)); : >$(WHYFASTER_SKIPPED)
 
 format:
 	cargo fmt --all
@@ -166,10 +193,16 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. On the way `cross`, `build`, `lint`
-# and `rustdoc`.
+# Unit, property and end-to-end tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. The environment must not make the runner repeat a test that failed.
+# Half of the tests wait most of the time, so that two for each CPU keep it busy.
+unit: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 unit: setup-test
-	scripts/unit-tests.sh
+	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked
+
+# Engines, servers, guests and ssh, for real. WHYFASTER_ENGINES=record records the answers of Slurm and Ray anew.
+engines: export WHYFASTER_ENGINES ?= real
+engines: setup-test-all
+	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked --profile systems
 
 # hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
 drop-in: compiled
@@ -180,7 +213,7 @@ scores:
 	python3 -m unittest -q bench.test_real
 
 # The worker of `prices` for systems that are not at hand; the arm64 one also runs. Needs no more than a C compiler from PyPI.
-cross: setup-test
+cross: setup-test-all
 	scripts/cross-link.sh
 
 # What make build makes needs nothing from the system.
@@ -188,13 +221,13 @@ one-file: build
 	scripts/one-file.py $(WHYFASTER)
 
 # The pages in a real browser: stored records of each kind, hostile names, a trace of a million events.
-browser: setup-test build
+browser: setup-test-all compiled build
 	@mkdir -p target/browser
-	$(XTASK) many-events 1000000 target/browser/million.json
+	$(DEBUG)/xtask many-events 1000000 target/browser/million.json
 	node tests/browser/run.mjs --whyfaster $(WHYFASTER) --events target/browser/million.json
 
 # The pictures of the page in the book, of a stored record.
-screenshots: setup-test build
+screenshots: setup-test-all build
 	node tests/browser/screenshots.mjs --whyfaster $(WHYFASTER)
 
 # The same hostile inputs for longer. What fails is kept in target/fuzz/.
@@ -204,13 +237,13 @@ fuzz: setup-demo
 	@echo "FUZZ_SEED=$$FUZZ_SEED"
 	cargo test --locked --lib -p whyfaster -p whyfaster-run -p whyfaster-trace fuzz_ -- --nocapture
 
-generated:
-	$(XTASK_PROGRAMS) check
-	$(XTASK) check
+generated: compiled
+	$(DEBUG)/xtask-programs check
+	$(DEBUG)/xtask check
 
 # The BPF programs, after a change in crates/trace/bpf: their bytes are committed, so that a build needs no clang.
 programs:
-	$(XTASK_PROGRAMS) generate
+	cargo run --quiet --locked -p xtask-programs -- generate
 
 rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked
@@ -222,10 +255,10 @@ docs: setup-test
 # ---- the kernels that people have ----
 
 # Two kernels with the checks that take seconds and depend on the kernel; the rest is test-kernels. The guests are x86-64, and so must be the binary.
-kernels: setup-test build
+kernels: setup-test-all compiled build
 	python3 -m unittest discover -q -s tests/kernels
 	@[ "$$(uname -m)" = x86_64 ] || { echo "skipped: kernels: this is $$(uname -m), and the guests are x86-64" | tee -a $(WHYFASTER_SKIPPED); exit 0; }; \
-	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
+	XTASK=$(DEBUG)/xtask tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
 		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,user,capable
 
 # A binary that is named on the command line is not built.

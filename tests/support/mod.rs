@@ -26,24 +26,10 @@ pub(crate) mod terminal;
 pub(crate) mod trace;
 pub(crate) mod user;
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
 use serde_json::Value;
 
 pub(crate) use processes::{children, eventually, kill, launcher_of, processes};
 pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox};
-
-static TURN: RwLock<()> = RwLock::new(());
-
-/// The turn of one test to measure: two measurements at once would disturb each other, so none that takes a turn runs beside it.
-pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
-    TURN.write().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The turn of those that do not mind who else measures, and most of the time wait.
-pub(crate) fn together() -> RwLockReadGuard<'static, ()> {
-    TURN.read().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The elements of a list of JSON.
 #[track_caller]

@@ -228,6 +228,15 @@ impl Sandbox {
         processes().filter(ours).map(|pid| format!("{pid}: {}", words(pid).join(" "))).collect()
     }
 
+    /// Images that loop devices still have with a file of this place.
+    pub(crate) fn images(&self) -> Vec<String> {
+        let tmp = self.file("tmp");
+        let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        let backing =
+            devices.filter_map(|device| fs::read_to_string(device.path().join("loop/backing_file")).ok());
+        backing.filter(|file| file.starts_with(&tmp)).collect()
+    }
+
     /// Nothing is left: no process, no temporary file, no half-written file beside a record.
     pub(crate) fn assert_clean(&self) {
         eventually(&format!("no process is left, but: {:#?}", self.alive()), || self.alive().is_empty());

@@ -40,8 +40,11 @@ impl Missing {
         let program = std::env::current_exe().unwrap_or_default();
         let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = program.rsplit_once('-').map_or(program.as_str(), |(file, _)| file);
+        // The runner names the test; without it the thread has its name.
         let thread = std::thread::current();
-        let line = format!("skipped: {file}::{}: {why}\n", thread.name().unwrap_or("?"));
+        let test = std::env::var("NEXTEST_TEST_NAME").ok();
+        let test = test.as_deref().or(thread.name()).unwrap_or("?");
+        let line = format!("skipped: {file}::{test}: {why}\n");
         // Not by the macro: the test runner swallows what a passing test prints with it.
         let _ = std::io::stderr().write_all(line.as_bytes());
         if let Some(file) = std::env::var_os("WHYFASTER_SKIPPED") {

@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use super::Sandbox;
+
 /// Starts a command as the leader of a session on a new terminal; the terminal is open as long as the first part lives.
 pub(crate) fn start(mut command: Command) -> (File, Child) {
     // SAFETY: plain system calls; the descriptors are owned by nobody else; ptsname fills a buffer of ours.
@@ -63,4 +65,28 @@ pub(crate) fn end(mut terminal: File, mut child: Child) -> (Option<i32>, String)
         shown.extend(&part[..n]);
     }
     (child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned())
+}
+
+/// What a terminal of so many columns showed, drawing by drawing: the text between two movements of the cursor.
+pub(crate) fn frames(
+    place: &Sandbox,
+    columns: u16,
+    words: &[&str],
+    variables: &[(&str, &str)],
+) -> Vec<String> {
+    let mut command = place.whyfaster(words);
+    command.env("TERM", "xterm").envs(variables.iter().copied());
+    let (master, child) = start(command);
+    resize(&master, columns);
+    let (code, shown) = end(master, child);
+    assert_eq!(code, Some(0), "{shown}");
+    let plain = anstream::adapter::strip_str(&shown).to_string();
+    let parts = plain.split(['\r', '\n']).map(|part| part.trim().to_owned());
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+pub(crate) fn resize(terminal: &File, columns: u16) {
+    let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: a plain system call on a descriptor that lives as long as the call.
+    assert_eq!(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &size) }, 0);
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::needs::{full, given};
 use super::user::run_without_privileges;
 use super::{Ran, Sandbox};
 
@@ -119,4 +120,40 @@ pub(crate) fn own_difference(compare: impl Fn() -> Value) -> Value {
         record = compare();
     }
     record
+}
+
+/// A number of a row.
+pub(crate) fn seconds(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap()
+}
+
+/// Asserts that the parts of the path sum to the wall time, and the work to the running time.
+#[track_caller]
+pub(crate) fn sums_up(trace: &Value) {
+    let sum = |list: &str, key: &str| rows(trace, list).iter().map(|row| seconds(row, key)).sum::<f64>();
+    let wall = seconds(trace, "wall_s");
+    let path = sum("critical_path", "seconds");
+    assert!((path - wall).abs() <= 0.005 * wall, "{path} of {wall}: {:#}", trace["critical_path"]);
+    let (work, running) = (sum("work", "seconds"), sum("commands", "running_s"));
+    assert!((work - running).abs() <= 0.02 * running, "{work} of {running}: {:#}", trace["work"]);
+    for name in ["critical path", "running time by what"] {
+        let check = rows(trace, "checks").iter().find(|it| it["what"].as_str().unwrap().starts_with(name));
+        assert_eq!(check.unwrap()["holds"], true, "{name}: {:#}", trace["checks"]);
+    }
+}
+
+/// Traces a command at the full level, and asserts that its parts sum up.
+pub(crate) fn path_of(place: &Sandbox, command: &str) -> Value {
+    let trace = traced(place, &["--level", "full", command]);
+    sums_up(&trace);
+    trace
+}
+
+/// The levels that can be had here.
+pub(crate) fn levels() -> Vec<&'static str> {
+    let mut levels = vec!["unprivileged", "rusage"];
+    if given(full()) {
+        levels.push("full");
+    }
+    levels
 }
