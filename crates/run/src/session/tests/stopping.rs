@@ -74,6 +74,25 @@ fn a_command_alone_runs_for_three_seconds_and_ten_times_at_least() {
 }
 
 #[test]
+fn the_seed_decides_the_order() {
+    let order = |seed: u64| -> Vec<Arm> {
+        let plan = Plan { seed, rounds: rounds_of(8, 8, 60.0), ..plan_of(3) };
+        let (Finished { record, .. }, _) = measured(&computing(&plan, &[0.002; 3]), &plan);
+        record.batches.iter().map(|batch| batch.arm).collect()
+    };
+    let first = order(7);
+    assert_eq!(first, order(7));
+    assert_ne!(first, order(8));
+    for arm in [Arm::HiddenCopy, Arm::Alternative(0), Arm::Alternative(1), Arm::Alternative(2)] {
+        assert_eq!(first.iter().filter(|it| **it == arm).count(), 8, "{first:?}");
+    }
+    // All runs of a block are in one order, not those of a round.
+    assert!(
+        first.chunks(4).any(|four| four.iter().any(|arm| four.iter().filter(|it| *it == arm).count() > 1))
+    );
+}
+
+#[test]
 fn loads_are_added_where_the_verdict_changes() {
     let plan = Plan { loads: Loads::Auto, rounds: rounds_of(1, u32::MAX, 1e5), ..plan_of(2) };
     // The second needs more CPU time and less time alone. They meet at 2 * 0.3 / 0.2 = 3 copies.
