@@ -197,7 +197,8 @@ fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
             "{level:?}"
         );
         let ran: f64 = rows(&trace, "tasks").iter().map(|task| task["running_s"].as_f64().unwrap()).sum();
-        assert!(ran >= 0.06, "{level:?}: {ran} s, and the first threads had 0.06 s");
+        // What a hypervisor takes is no running time. Without one of the three first threads at most 0.05 s would be left.
+        assert!(ran > 0.05, "{level:?}: {ran} s, and the first threads had 0.06 s");
     }
 }
 
