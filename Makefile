@@ -155,7 +155,6 @@ test-all: $(if $(RESUME),,none-skipped) setup-test-all
 
 # The tests of the gate N times, half of them beside a busy loop on each CPU.
 N ?= 10
-test-repeat: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 test-repeat: compiled
 	@scripts/test-repeat $(N)
 
@@ -194,8 +193,6 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # Unit, property and end-to-end tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. The environment must not make the runner repeat a test that failed.
-# Half of the tests wait most of the time, so that two for each CPU keep it busy.
-unit: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 unit: setup-test
 	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked
 
