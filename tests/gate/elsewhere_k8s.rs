@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::engines::{Daemons, certificate, few_runs};
+use crate::support::engines::{Daemons, certificate, few_runs, with_small_program};
 use crate::support::needs::{Need, mounts, needs, root, tool};
 use crate::support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, terminal};
 use rustix::process::Signal;
@@ -99,7 +99,8 @@ impl Cluster {
     }
 
     fn command(&self, config: &str, args: &[&str]) -> Command {
-        let mut command = self.place.command(PROGRAM, args);
+        let words = with_small_program(&self.place, args);
+        let mut command = self.place.command(PROGRAM, &words.iter().map(String::as_str).collect::<Vec<_>>());
         command.env("KUBECONFIG", self.place.path(config));
         command
     }
@@ -259,7 +260,8 @@ fn a_cluster_that_is_not_reached_is_the_reason() {
 fn it_is_found_and_asked_as_kubectl_does() {
     let cluster = needs!(Cluster::new(&["a1"]));
     let words = [&["fleet", "compare", "k8s:a1", "--to=runs"], &few_runs("true")[..]].concat();
-    let mut command = cluster.command("kubeconfig", &words);
+    // This once, the whole program is sent.
+    let mut command = cluster.place.command(PROGRAM, &words);
     // A file of the list may be missing, and no proxy is asked for this machine.
     let list = format!("{}:{}", cluster.place.file("missing"), cluster.place.file("kubeconfig"));
     command.env("KUBECONFIG", list).env("HTTPS_PROXY", "http://127.0.0.1:1");

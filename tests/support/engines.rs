@@ -1,13 +1,14 @@
 //! What the tests of places share that an engine gives out: which engine the tests have, its servers, and words that measure little.
 
 use std::env;
+use std::env::consts::ARCH;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
 use serde_json::{Value, json};
 
-use super::Sandbox;
+use super::{PROGRAM, Sandbox};
 
 /// The engine that a test has: `WHYFASTER_ENGINES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,4 +128,21 @@ pub(crate) fn certificate(name: &str) -> String {
 /// Words behind `fleet compare PLACE` that run a command and itself a few times, and ask nothing more of it.
 pub(crate) fn few_runs(command: &str) -> [&str; 7] {
     ["--", "--runs=3", "--why=no", "--no-check-output", "-N", command, command]
+}
+
+/// Words that begin a visit, with a script in place of the program that is sent: the script begins the built program, which is on the same machine.
+/// A debug program has 80 MB and more, and the tests send it dozens of times.
+pub(crate) fn with_small_program(place: &Sandbox, words: &[&str]) -> Vec<String> {
+    let mut words: Vec<String> = words.iter().map(|&it| it.to_owned()).collect();
+    if let ["fleet", verb, ..] | [verb, ..] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        && ["compare", "prices"].contains(&verb)
+    {
+        let script = place.file("small-program");
+        if !Path::new(&script).exists() {
+            place.script("small-program", &format!("#!/bin/sh\nexec {PROGRAM} \"$@\"\n"));
+        }
+        let at = if words[0] == "fleet" { 2 } else { 1 };
+        words.insert(at, format!("--binary={ARCH}={script}"));
+    }
+    words
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::engines::{Daemons, Engine, records_of};
+use super::engines::{Daemons, Engine, records_of, with_small_program};
 use super::needs::{Need, mounts, root, tool};
 use super::{PROGRAM, Ran, Running, Sandbox, eventually, processes, seccomp};
 
@@ -233,7 +233,8 @@ impl Cluster {
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        self.place.begin(self.command(PROGRAM, args))
+        let words = with_small_program(&self.place, args);
+        self.place.begin(self.command(PROGRAM, &words.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
