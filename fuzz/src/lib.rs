@@ -5,9 +5,9 @@
 //! as they are and with changes: some at random places of the JSON that they hold, some in their bytes. proptest draws the
 //! changes, and takes away those that a failure does not need.
 //!
-//! `FUZZ_SECONDS` (60) is the time of all targets together. `FUZZ_SEED` (0) decides which changes are drawn, in which order: `make test`
-//! tries the same ones each time, so that it fails for what was changed; `make fuzz` takes another seed each time. An input that fails is kept in `target/fuzz/`; whoever mends
-//! the fault moves it into the corpus, with which every run begins.
+//! `make test` tries the same inputs each time, as many as the target names, so that it fails for what was changed. `make fuzz` sets `FUZZ_SECONDS`,
+//! the time of all targets together, and another `FUZZ_SEED` (0) each time: the seed decides which changes are drawn. An input that fails is kept in
+//! `target/fuzz/`. The commit that mends the fault moves it into the corpus, with which every run begins.
 
 mod bytes;
 mod json;
@@ -38,26 +38,32 @@ type Change = (u8, u32, u32);
 /// Most changes of one input.
 const MOST_CHANGES: usize = 4;
 
-/// Seconds for all targets together, unless `FUZZ_SECONDS` says otherwise.
-const SECONDS: f64 = 60.0;
-
 /// No input takes longer on any machine that works: what does hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Inputs between two looks at the clock.
 const CASES: u32 = 32;
 
-/// Runs a target on its corpus and on changes of it, until its time is over.
+/// When a target has tried enough.
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    /// So many inputs, rounded up to a multiple of [`CASES`].
+    Inputs(u32),
+    Time(Duration),
+}
+
+/// Runs a target on its corpus and on so many changes of it; with `FUZZ_SECONDS`, until its time is over.
 ///
 /// # Panics
 ///
 /// When the target does; the input is kept. Also when it takes nothing: then it tests little.
-pub fn run(name: &str, form: Form, target: impl Fn(&[u8]) -> bool) {
-    run_on(name, form, &corpus(name), share(), target);
+pub fn run(name: &str, form: Form, inputs: u32, target: impl Fn(&[u8]) -> bool) {
+    let extent = share().map_or(Extent::Inputs(inputs), Extent::Time);
+    run_on(name, form, &corpus(name), extent, target);
 }
 
-fn run_on(name: &str, form: Form, seeds: &[Vec<u8>], time: Duration, target: impl Fn(&[u8]) -> bool) {
-    let end = Instant::now() + time;
+fn run_on(name: &str, form: Form, seeds: &[Vec<u8>], extent: Extent, target: impl Fn(&[u8]) -> bool) {
+    let begun = Instant::now();
     let (tried, taken) = (Cell::new(0_u64), Cell::new(0_u64));
     let attempt = |bytes: &[u8]| {
         let begun = Instant::now();
@@ -77,7 +83,11 @@ fn run_on(name: &str, form: Form, seeds: &[Vec<u8>], time: Duration, target: imp
     let inputs = (0..seeds.len(), vec(any::<Change>(), 1..=MOST_CHANGES));
     let base = seed();
     for round in 0_u64.. {
-        if Instant::now() >= end {
+        let enough = match extent {
+            Extent::Inputs(inputs) => round >= u64::from(inputs.div_ceil(CASES)),
+            Extent::Time(time) => begun.elapsed() >= time,
+        };
+        if enough {
             break;
         }
         // A runner counts its cases once and for all.
@@ -127,14 +137,12 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The time of one target: each has as much as any other.
-fn share() -> Duration {
-    let seconds = match env::var("FUZZ_SECONDS") {
-        Ok(text) => text.parse().unwrap_or_else(|error| panic!("FUZZ_SECONDS={text}: {error}")),
-        Err(_) => SECONDS,
-    };
+/// The time of one target: each has as much as any other. None without `FUZZ_SECONDS`.
+fn share() -> Option<Duration> {
+    let text = env::var("FUZZ_SECONDS").ok()?;
+    let seconds: f64 = text.parse().unwrap_or_else(|error| panic!("FUZZ_SECONDS={text}: {error}"));
     let targets = fs::read_dir(root().join("fuzz/corpus")).map_or(1, Iterator::count).max(1);
-    Duration::try_from_secs_f64(seconds / targets as f64).unwrap_or_default()
+    Some(Duration::try_from_secs_f64(seconds / targets as f64).unwrap_or_default())
 }
 
 fn root() -> PathBuf {
@@ -165,6 +173,8 @@ fn failed(name: &str, input: &[u8]) -> ! {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     /// Every change may happen, and some of them break what they are made to break.
@@ -195,11 +205,26 @@ mod tests {
     fn a_target_gets_its_whole_time() {
         let (tried, time) = (Cell::new(0), Duration::from_millis(500));
         let begun = Instant::now();
-        run_on("self-test", Form::Bytes, &seeds(), time, |_| {
+        run_on("self-test", Form::Bytes, &seeds(), Extent::Time(time), |_| {
             tried.set(tried.get() + 1);
             true
         });
         assert!(begun.elapsed() >= time && tried.get() > 2 * CASES, "{}", tried.get());
+    }
+
+    /// The same inputs on a fast machine and on a slow one.
+    #[test]
+    fn without_a_time_a_target_tries_the_same_inputs_each_time() {
+        let inputs = || {
+            let tried = RefCell::new(Vec::new());
+            run_on("self-test", Form::Bytes, &seeds(), Extent::Inputs(CASES + 1), |bytes| {
+                tried.borrow_mut().push(bytes.to_vec());
+                true
+            });
+            tried.into_inner()
+        };
+        let first = inputs();
+        assert_eq!((first.len(), &first), (1 + 2 * CASES as usize, &inputs()));
     }
 
     #[test]
@@ -208,7 +233,7 @@ mod tests {
             assert!(bytes.len() < 10 || bytes[3] == b' ', "found it");
             true
         };
-        let fails = || run_on("self-test", Form::Bytes, &seeds(), Duration::from_secs(300), failing);
+        let fails = || run_on("self-test", Form::Bytes, &seeds(), Extent::Inputs(100_000), failing);
         let caught = catch_unwind(fails).unwrap_err();
         let said = caught.downcast_ref::<String>().map(String::as_str).unwrap_or_default();
         let file = said.split_once("the input is in ").and_then(|(_, rest)| rest.split_once(" (Ok"));
@@ -218,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_target_that_takes_nothing_fails() {
-        let deaf = || run_on("self-test", Form::Bytes, &seeds(), Duration::ZERO, |_| false);
+        let deaf = || run_on("self-test", Form::Bytes, &seeds(), Extent::Inputs(0), |_| false);
         assert!(catch_unwind(deaf).is_err());
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::{Message, Reply, Said, receive};
 /// What stands at the other end of the launcher's socket, after a command took that.
 #[test]
 fn fuzz_launcher() {
-    run("launcher", Form::Bytes, |bytes| message::<Message>(bytes) | message::<Reply>(bytes));
+    run("launcher", Form::Bytes, 10_000, |bytes| message::<Message>(bytes) | message::<Reply>(bytes));
 }
 
 /// Messages are received whole or refused, in bounded time; who sent them has gone afterwards. Whether one was received.

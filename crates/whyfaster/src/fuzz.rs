@@ -25,23 +25,23 @@ use crate::cmd::trace;
 
 #[test]
 fn fuzz_record() {
-    run("record", Form::Json, document);
+    run("record", Form::Json, 500, document);
 }
 
 #[test]
 fn fuzz_prices() {
-    run("prices", Form::Json, document);
+    run("prices", Form::Json, 500, document);
 }
 
 #[test]
 fn fuzz_trace() {
-    run("trace", Form::Json, document);
+    run("trace", Form::Json, 500, document);
 }
 
 /// What a bare worker wrote.
 #[test]
 fn fuzz_worker() {
-    run("worker", Form::Bytes, document);
+    run("worker", Form::Bytes, 500, document);
 }
 
 /// A document is refused, or all that is made of it can be made, and steers no terminal.

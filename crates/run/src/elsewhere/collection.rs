@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn fuzz_fleet_run() {
         let place = tempfile::tempdir().unwrap();
-        run("fleet_run", Form::Json, |bytes| {
+        run("fleet_run", Form::Json, 10_000, |bytes| {
             let Ok(Written { wanted, .. }) = Written::of(bytes) else { return false };
             let held = wanted.check_names(place.path()).is_ok();
             let within = |(name, _): &(String, String)| {

@@ -11,7 +11,7 @@ use super::{Decoder, Symbols};
 fn fuzz_ring() {
     // Names of the kernel's functions are read once: that takes longer than a thousand inputs.
     let symbols = RefCell::new(Symbols::default());
-    run("ring", Form::Bytes, |bytes| {
+    run("ring", Form::Bytes, 20_000, |bytes| {
         let mut decoder = Decoder { symbols: symbols.take(), ..Decoder::default() };
         let mut left = bytes;
         while let Some((length, rest)) = left.split_first_chunk::<2>() {

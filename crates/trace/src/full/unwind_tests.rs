@@ -69,7 +69,7 @@ fn a_file_without_tables_has_no_callers() {
 #[test]
 fn fuzz_unwind() {
     let words = memory((0..512).map(|i| AT + i * 37 % 0x400));
-    run("unwind", Form::Bytes, |bytes| {
+    run("unwind", Form::Bytes, 4_000, |bytes| {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
         let (mut unwinder, mut images) = (Unwinder::default(), mapped(file.path()));
