@@ -2,6 +2,7 @@
 //! one kernel to the next, so nothing but the attempt tells.
 
 use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::{fs, io};
@@ -35,10 +36,20 @@ fn attempt() -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// What decides over the outcome: the boot, this program, and what this process may do.
+/// Everything that decides over the outcome: the boot, the file of this program, and the rights of this process. Nothing can change the file and leave
+/// its `st_ctime` as it was.
 fn key() -> io::Result<String> {
     let mut digest = Sha256::new();
-    digest.update(with_root(|| fs::read("/proc/self/exe"))?);
+    let program = fs::metadata("/proc/self/exe")?;
+    for number in [
+        program.dev() as i64,
+        program.ino() as i64,
+        program.size() as i64,
+        program.ctime(),
+        program.ctime_nsec(),
+    ] {
+        digest.update(number.to_le_bytes());
+    }
     digest.update(fs::read("/proc/sys/kernel/random/boot_id")?);
     digest.update(fs::read_link("/proc/self/ns/user")?.into_os_string().into_encoded_bytes());
     let status = fs::read_to_string("/proc/self/status")?;
