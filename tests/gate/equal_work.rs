@@ -105,7 +105,7 @@ fn nobody_is_accused_without_cause() {
     assert!(warned(&record, "reads_far_less").is_empty(), "{:#}", record["warnings"]);
     // A shell goes back behind each line, so it reads the same block for every one.
     needs!(tool("bash"));
-    std::fs::write(place.path("lines"), "a line of words, as a log has them\n".repeat(20_000)).unwrap();
+    std::fs::write(place.path("lines"), "a line of words, as a log has them\n".repeat(4_000)).unwrap();
     let record = unaccused(&[
         "sed -n '$=' lines",
         "bash -c 'n=0; while read -r x; do n=$((n + 1)); done < lines; echo $n'",
@@ -114,7 +114,7 @@ fn nobody_is_accused_without_cause() {
     assert!(warned(&record, "reads_far_less").is_empty(), "{:#}", record["warnings"]);
     // A program that starts for every file reads its libraries' headers as often.
     std::fs::create_dir(place.path("many")).unwrap();
-    for number in 0..600 {
+    for number in 0..100 {
         std::fs::write(place.path(&format!("many/{number}")), "a line\n").unwrap();
     }
     let record = unaccused(&["cat many/*", "find many -type f -exec cat {} ';'"]);
