@@ -54,7 +54,7 @@ help:
 	@echo 'make test-all  all three, with the time of each part; RESUME=1: what has not passed yet'
 	@echo 'make test-repeat  the tests N=10 times, half of them on a busy machine; a table'
 	@echo 'make test-kernels  the binary booted on the kernels of Debian and Ubuntu, under every condition; see CONTRIBUTING.md'
-	@echo 'make fuzz     hostile inputs for ten minutes (FUZZ_SECONDS=N: for N seconds); make test does it for one'
+	@echo 'make fuzz     hostile inputs for ten minutes (FUZZ_SECONDS=N: for N seconds); make test tries a number of them'
 	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
@@ -192,7 +192,9 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property and end-to-end tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. The environment must not make the runner repeat a test that failed.
+# Unit, property and end-to-end tests, and a number of hostile inputs (see fuzz/). The environment must not make the runner repeat a test that failed.
+# Half of the tests wait most of the time, so two for each CPU keep it busy.
+unit test-repeat: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 unit: setup-test
 	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked
 
