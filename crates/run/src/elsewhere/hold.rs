@@ -10,12 +10,13 @@ use super::shell::SHELL;
 const COMES: u32 = 120;
 const BEGINS: u32 = 30;
 
-/// A shell holds the pipe open from its first line on. Until then a process that sleeps does.
+/// A shell holds the pipe open from its first line on. Until then a process that sleeps does. A signal that comes before the traps leaves nothing, and one
+/// that comes while the pipe is made is taken after that. What belongs to others is not removed.
 const JOB: &str = r#"
 p=${TMPDIR:-/tmp}/@PIPE@
-mkfifo -m 600 "$p" || exit 1
-trap 'rm -f "$p"' EXIT
+trap 'test ! -O "$p" || rm -f "$p"' EXIT
 trap 'exit 0' HUP INT TERM
+mkfifo -m 600 "$p" || exit 1
 sleep @COMES@ >"$p" &
 exec 3<"$p"
 read -r there <&3
@@ -59,6 +60,7 @@ fn with(script: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
@@ -81,6 +83,22 @@ mod tests {
         let ended = shell.wait_with_output().unwrap();
         assert_eq!((ended.status.code(), ended.stdout.as_slice()), (Some(3), &b"7_1\nnone\n"[..]));
         assert!(job.wait().unwrap().success());
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_job_that_is_ended_while_it_makes_its_pipe_leaves_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let programs = tempfile::tempdir().unwrap();
+        let mkfifo = programs.path().join("mkfifo");
+        let line = "#!/bin/sh\nPATH=/usr/bin:/bin mkfifo \"$@\"\nkill -TERM $PPID\n";
+        std::fs::write(&mkfifo, line).unwrap();
+        std::fs::set_permissions(&mkfifo, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", programs.path().display());
+        let words = [SHELL.to_owned(), "-c".to_owned(), job("whyfaster-$JOB")];
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env("TMPDIR", place.path()).env("JOB", "7").env("PATH", path);
+        assert_eq!(command.status().unwrap().code(), Some(0));
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }
 }

@@ -33,9 +33,9 @@ far() {
     printf '@HELLO@\t%s\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "${WHYFASTER_JOB:-}"
     read -r size && test -n "$size" || exit 0
     umask 077
-    d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-far-XXXXXX") || say @ROOM@ "no directory can be made in ${TMPDIR:-/tmp}"
     trap gone EXIT
     trap 'exit 91' HUP INT TERM PIPE
+    d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-far-XXXXXX") || say @ROOM@ "no directory can be made in ${TMPDIR:-/tmp}"
     head -c "$size" >"$d/whyfaster" && test "$(wc -c <"$d/whyfaster")" -eq "$size" ||
         say @ROOM@ "no room for the program in $d (it has $size bytes)"
     chmod 700 "$d/whyfaster" && mkdir "$d/work" "$d/tmp" || say @ROOM@ "no room in $d"
