@@ -24,6 +24,7 @@ mod real;
 mod realtime;
 mod resolve;
 mod rig;
+mod round;
 mod run_as;
 pub mod session;
 mod simulated;

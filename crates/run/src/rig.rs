@@ -33,6 +33,16 @@ pub(super) enum Ran<T> {
     Stopped,
 }
 
+impl<T> Ran<T> {
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> Ran<U> {
+        match self {
+            Self::Done(done) => Ran::Done(change(done)),
+            Self::CannotRun(why) => Ran::CannotRun(why),
+            Self::Stopped => Ran::Stopped,
+        }
+    }
+}
+
 /// What runs a request; `None`: an interrupt came before anything began.
 type Start<'a> = &'a mut dyn FnMut(&Launch, Request) -> Result<Option<Outcome>, NoOutcome>;
 
@@ -305,11 +315,7 @@ impl<'a> Rig<'a> {
         if tells && self.trials.iter().all(|trial| trial.alternative != index) {
             return self.try_one(index, run, on);
         }
-        Ok(match self.launch(Arm::Alternative(index), load, run)? {
-            Ran::Done(_) => Ran::Done(()),
-            Ran::CannotRun(why) => Ran::CannotRun(why),
-            Ran::Stopped => Ran::Stopped,
-        })
+        Ok(self.launch(Arm::Alternative(index), load, run)?.map(|_| ()))
     }
 
     /// A timed batch.
@@ -319,12 +325,8 @@ impl<'a> Rig<'a> {
         (load, round): (u32, u32),
         position: u32,
     ) -> Result<Ran<Batch>, Failure> {
-        let outcome = match self.launch(arm, load, Run { kind: RunKind::Timed, number: round })? {
-            Ran::Done(outcome) => outcome,
-            Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
-            Ran::Stopped => return Ok(Ran::Stopped),
-        };
-        Ok(Ran::Done(Batch {
+        let ran = self.launch(arm, load, Run { kind: RunKind::Timed, number: round })?;
+        Ok(ran.map(|outcome| Batch {
             load,
             arm,
             round,

@@ -9,8 +9,8 @@ use whyfaster_core::why::report::{Traced, TracedBatch};
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut};
 
 use super::super::rig::{Ran, Rig};
+use super::super::round::order;
 use super::confirm;
-use super::rounds::order;
 use super::so_far::SoFar;
 use super::tracer::{Observing, Wanted};
 

@@ -6,8 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::stats::looks;
 use whyfaster_core::why::report::{Experiment, Outcome};
@@ -18,6 +16,7 @@ use whyfaster_words::exit::Failure;
 use super::super::realtime;
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
+use super::super::round::{order, whole_round};
 use super::super::stage;
 use super::elf;
 use super::so_far::{SoFar, alone_s};
@@ -107,6 +106,13 @@ struct Measured {
     changed_s: Vec<f64>,
 }
 
+impl Measured {
+    fn add(&mut self, (changed, seconds): (bool, f64)) {
+        let of_its_way = if changed { &mut self.changed_s } else { &mut self.control_s };
+        of_its_way.push(seconds);
+    }
+}
+
 /// Seconds for an experiment.
 #[derive(Clone, Copy, Debug)]
 struct Left {
@@ -134,7 +140,8 @@ impl Experimenting<'_, '_, '_> {
         says: impl Fn(&Measured) -> Outcome,
     ) -> Result<(), Untestable> {
         let began_s = self.so_far.now_s();
-        let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
+        // Numbers begin with 1, so no experiment has the orders of the observed rounds.
+        let seed = self.so_far.plan.seed ^ self.number.0 as u64;
         let both_s = 2.0 * alone_s(self.so_far.batches, alternative);
         for round in 0..MOST {
             let spent_s = self.so_far.now_s() - began_s;
@@ -155,21 +162,17 @@ impl Experimenting<'_, '_, '_> {
             let more = f64::from(rounds - round) + (of - number) as f64 * f64::from(rounds);
             let left_s = more * per_round_s.min(self.left.usual_s / f64::from(LEAST)).max(PER_RUN_S);
             (self.on)(Event::Experiment { number, of, round: round + 1, rounds, left_s });
-            let changed_first = rng.random_bool(0.5);
-            let mut seconds = [None; 2];
-            for changed in [changed_first, !changed_first] {
+            let runs = whole_round(order(seed, round, 2), |place| {
+                let changed = place == 1;
                 let variation = if changed { &test.changed } else { &test.control };
-                match self.rig.varied(alternative, variation, round) {
-                    Ok(Ran::Done(outcome)) => seconds[usize::from(changed)] = Some(outcome.makespan_s),
-                    Ok(Ran::Stopped) => return Ok(()),
-                    Ok(Ran::CannotRun(why)) => return Err(Untestable::CannotRun { why }),
-                    Err(failure) => return Err(Untestable::CannotRun { why: failure.message }),
-                }
-            }
-            // Rounds are compared within themselves: one that was cut short is none.
-            if let [Some(control), Some(changed)] = seconds {
-                measured.control_s.push(control);
-                measured.changed_s.push(changed);
+                let ran = self.rig.varied(alternative, variation, round)?;
+                Ok(ran.map(|outcome| (changed, outcome.makespan_s)))
+            });
+            match runs {
+                Ok(Ran::Done(runs)) => runs.into_iter().for_each(|run| measured.add(run)),
+                Ok(Ran::Stopped) => return Ok(()),
+                Ok(Ran::CannotRun(why)) => return Err(Untestable::CannotRun { why }),
+                Err(failure) => return Err(Untestable::CannotRun { why: failure.message }),
             }
         }
         Ok(())

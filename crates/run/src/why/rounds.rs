@@ -1,9 +1,6 @@
 //! The observed rounds: every alternative once in each, in random order. They end when they have told enough, when more of them tell nothing
 //! more, or when the time is over.
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::stats::looks;
@@ -13,6 +10,7 @@ use whyfaster_core::why::{self, Settling, Why};
 use whyfaster_words::exit::Failure;
 
 use super::super::rig::{Ran, Rig};
+use super::super::round::{order, whole_round};
 use super::confirm;
 use super::sampled::SampledRuns;
 use super::so_far::{Ends, SoFar, alone_s};
@@ -69,7 +67,7 @@ pub(super) fn run(
     let mut longest_s: f64 = 0.0;
     let (mut done, mut out_of_time) = (0, false);
     let mut sampled = SampledRuns::default();
-    'rounds: for round in 0..wanted.rounds.unwrap_or(MOST) {
+    for round in 0..wanted.rounds.unwrap_or(MOST) {
         let began_s = so_far.now_s();
         let rounds = aim.next(round);
         let left_s = f64::from(rounds - round) * longest_s.max(round_s);
@@ -84,26 +82,24 @@ pub(super) fn run(
             out_of_time = true;
             break;
         }
-        let mut seen = Vec::new();
-        for place in order(so_far.plan.seed, round, alternatives.len()) {
-            let alternative = alternatives[place];
+        let seen = whole_round(order(so_far.plan.seed, round, alternatives.len()), |place| {
             if so_far.machine.interrupted() {
-                break 'rounds;
+                return Ok(Ran::Stopped);
             }
+            let alternative = alternatives[place];
             on(Event::Traced { round: round + 1, rounds, alternative, left_s: left_s + experiments_s });
             let facts = observing.facts[place].clone();
             let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
-            match observing.tracer.run(rig, wanted)? {
-                Ran::Done(run) => seen.push((alternative, round, run)),
-                Ran::Stopped => break 'rounds,
-                Ran::CannotRun(why) => {
-                    explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
-                    break 'rounds;
-                }
+            Ok(observing.tracer.run(rig, wanted)?.map(|run| (alternative, round, run)))
+        });
+        match seen? {
+            Ran::Done(seen) => seen.into_iter().for_each(|run| keep(explained, &mut sampled, run)),
+            Ran::Stopped => break,
+            Ran::CannotRun(why) => {
+                explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
+                break;
             }
         }
-        // Rounds are compared within themselves: one that was cut short is none.
-        seen.into_iter().for_each(|run| keep(explained, &mut sampled, run));
         longest_s = longest_s.max(so_far.now_s() - began_s);
         done = round + 1;
         if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
@@ -149,16 +145,6 @@ fn unsettled(aim: &Aim, made: u32, round_s: f64, hard: bool) -> RoundsLeftOut {
 /// Seconds that they about take, by what a copy of each alternative took alone.
 pub(super) fn expected_s(wanted: &Explain, alone: impl Iterator<Item = f64>) -> f64 {
     f64::from(wanted.rounds.unwrap_or(LEAST)) * alone.map(|seconds| seconds + PER_RUN_S).sum::<f64>()
-}
-
-/// The order of a round; the same seed and round give the same.
-pub(super) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    // Another stream than those of the untraced rounds, whose numbers hold the load in their upper half.
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(u64::MAX - u64::from(round));
-    order.shuffle(&mut rng);
-    order
 }
 
 /// Why there is no explanation where no round could be made. It is to stand where the explanation would.
@@ -210,17 +196,5 @@ mod tests {
         let why = RoundsLeftOut::NoTime { made: 0, asked: None, hard: false };
         explained.left_out.push(LeftOut::Rounds { why: why.clone() });
         assert_eq!(none_made(&explained), Some(Refusal::NotObserved { why }));
-    }
-
-    #[test]
-    fn orders_are_permutations_that_change_and_repeat() {
-        let all: Vec<Vec<usize>> = (0..40).map(|round| order(7, round, 3)).collect();
-        for order in &all {
-            let mut sorted = order.clone();
-            sorted.sort_unstable();
-            assert_eq!(sorted, [0, 1, 2]);
-        }
-        assert!(all.iter().any(|order| *order != all[0]));
-        assert_eq!(all[5], order(7, 5, 3));
     }
 }
