@@ -25,10 +25,10 @@ use super::super::trace::around::Around;
 use super::super::trace::observer::{Observer, Take};
 use super::*;
 
-/// What becomes of a run that would have had this outcome.
+/// Changes the outcome of a run, or replaces it by an error.
 type Launched<'a> = dyn Fn(&Launch, &Request, Outcome) -> Result<Outcome, NoOutcome> + 'a;
 
-/// Whether the program of an alternative is found.
+/// Finds the program of an alternative, or does not.
 type Resolved<'a> = dyn Fn(&Alternative) -> Result<(), Failure> + 'a;
 
 /// A simulated machine with a signal and with errors.
@@ -44,7 +44,7 @@ struct Troubled<'a> {
     signal_at: Option<u32>,
     /// The measurement knows of the signal.
     known: Cell<bool>,
-    /// What began all the same.
+    /// Runs that began although the signal was known.
     late: RefCell<Vec<RunKind>>,
     /// Hooks in their order. False: the signal ended it.
     hooks: RefCell<Vec<(Hook, usize, bool)>>,
@@ -172,8 +172,13 @@ impl Machine for Troubled<'_> {
             self.late.borrow_mut().push(launch.run.kind);
         }
         let aborted = self.call();
-        let outcome = self.machine.observe(launch, request, observer, until_s, take)?;
-        Ok(outcome.map(|it| if aborted { Outcome { ended: Ended::Aborted, ..it } } else { it }))
+        let Some(outcome) = self.machine.observe(launch, request.clone(), observer, until_s, take)? else {
+            return Ok(None);
+        };
+        match aborted {
+            true => Ok(Some(Outcome { ended: Ended::Aborted, ..outcome })),
+            false => (self.launched)(launch, &request, outcome).map(Some),
+        }
     }
 
     fn prices(&self, cpus: &[u32], left_s: f64) -> Result<Vec<Price>, String> {
@@ -216,7 +221,7 @@ fn computing<'a>(plan: &'a Plan, seconds: &[f64]) -> Simulated<'a> {
     Simulated::new(plan, two_cpus(), behaviours)
 }
 
-/// How many times as long as usual a run takes, by the alternative and the moment.
+/// The factor by which a run is slower than usual, by the alternative and the moment.
 type Pace = Box<dyn Fn(usize, f64) -> f64>;
 
 /// The machine at this pace.
@@ -225,7 +230,7 @@ fn paced(mut machine: Simulated<'_>, pace: Pace) -> Simulated<'_> {
     machine
 }
 
-/// Measures. What the measurement said is in the second part.
+/// Measures. The second part has the events.
 fn measured(machine: &dyn Machine, plan: &Plan) -> (Finished, Vec<Event>) {
     let mut events = Vec::new();
     let finished = measure_on(machine, plan, &mut |event| events.push(event));

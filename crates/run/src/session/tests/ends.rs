@@ -40,7 +40,7 @@ fn a_signal_at_any_moment_ends_a_measurement_and_nothing_begins_afterwards() {
             assert_eq!(record.status, Status::Interrupted, "at call {at}");
             assert_eq!(cut.late.take(), [], "at call {at}, after the signal was known");
             assert_eq!(events.last(), Some(&Event::Finished));
-            // What ran is the beginning of what runs without the signal.
+            // The runs are the first of those without the signal.
             let (all, ran) = (finished.record.batches.len(), record.batches.len());
             assert!(ran <= all && record.batches == finished.record.batches[..ran], "at call {at}");
             cleaned_up(&cut, &plan, (&format!("at call {at}"), runs(&cut) == runs(&whole)));
@@ -60,14 +60,14 @@ fn cleaned_up(machine: &Troubled<'_>, plan: &Plan, (case, all_ran): (&str, bool)
     }
 }
 
-/// How many runs were begun.
+/// Counts the runs that began.
 fn runs(machine: &Troubled<'_>) -> usize {
     machine.machine.done().iter().filter(|it| matches!(it, Rehearsed::Run { .. })).count()
 }
 
 /// An error that keeps a batch from running, or from ending well.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Trouble {
+pub(super) enum Trouble {
     Fork,
     Prepare(Step),
     Exec,
@@ -79,7 +79,7 @@ enum Trouble {
 }
 
 impl Trouble {
-    const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Fork,
         Self::Prepare(Step::Output),
         Self::Exec,
@@ -92,7 +92,7 @@ impl Trouble {
         Self::Lost,
     ];
 
-    fn becomes(self, mut outcome: Outcome) -> Result<Outcome, NoOutcome> {
+    pub(super) fn becomes(self, mut outcome: Outcome) -> Result<Outcome, NoOutcome> {
         let other = Who { pid: 4711, name: Some("other".to_owned()) };
         match self {
             Self::Fork => return Err(NoOutcome::Launch(LaunchError::Fork { copy: 1, errno: libc::EAGAIN })),
@@ -113,7 +113,7 @@ impl Trouble {
         Ok(outcome)
     }
 
-    /// How a measurement ends with it in such a run. `None`: it goes on without what these runs give.
+    /// The exit status of a measurement that meets it in a run of this kind. `None`: the measurement goes on without the results of these runs.
     fn ends(self, kind: RunKind) -> Option<Exit> {
         match (self, kind) {
             (Self::Lost | Self::Prepare(_), _) => Some(Exit::Error),
@@ -127,7 +127,7 @@ impl Trouble {
     }
 }
 
-/// What is missing without these runs.
+/// The measurement that is missing without runs of this kind.
 fn is_of(kind: RunKind, what: &NotMeasured) -> bool {
     match kind {
         RunKind::Timed => what.quantity == Some(Quantity::Level { load: 1 }),
@@ -220,7 +220,7 @@ fn a_hook_that_fails_ends_the_measurement_and_every_cleanup_runs() {
         assert_eq!(record.batches.is_empty(), failing != Hook::Cleanup, "{failing:?}");
         cleaned_up(&machine, &plan, (failing.name(), false));
     }
-    // What failed first is what the reader needs.
+    // The reader needs the first failure.
     let hooked = |hook| if hook == Hook::Cleanup { Err(fails()) } else { Ok(()) };
     let launched = |_: &Launch, _: &Request, outcome| Trouble::Exec.becomes(outcome);
     let machine = Troubled {

@@ -1,13 +1,17 @@
-//! Explanations of what a simulated machine replays.
+//! Explanations on a simulated machine, which replays stored streams.
 
 use whyfaster_core::plan::Explain;
+use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::event::{Event as Seen, Left, TaskKind, What};
 use whyfaster_core::trace::record::TraceRecord;
-use whyfaster_core::trace::stored::Stored;
+use whyfaster_core::trace::stored::{Recorder, Stored};
+use whyfaster_core::why::report::{Experiment, Outcome as Decided};
 use whyfaster_core::why::statement::{LeftOut, Refusal};
 
+use super::ends::Trouble;
 use super::*;
 
-/// What was observed of a command once.
+/// The stream of a command, recorded once.
 fn stored() -> Stored {
     let text = include_str!("../../../../../tests/records/0.1.0-trace.json");
     let record: TraceRecord = serde_json::from_str(text).unwrap();
@@ -87,4 +91,159 @@ fn a_signal_during_an_explanation_keeps_the_rounds_that_are_whole() {
 
 fn is_observed(one: &Rehearsed) -> bool {
     matches!(one, Rehearsed::Run { run: Run { kind: RunKind::Observed, .. }, .. })
+}
+
+/// The stream of the same command with a hundredth of its longest pause, and the seconds that this saves.
+fn without_pause(stored: &Stored) -> (Stored, f64) {
+    let mut events = Vec::new();
+    stored.each(&mut |event| events.push(event.clone())).unwrap();
+    let of_tree = |event: &Seen| match event.what {
+        What::Name { task, kind: TaskKind::Tree, .. } => Some(task),
+        _ => None,
+    };
+    let tree: Vec<_> = events.iter().filter_map(of_tree).collect();
+    let pause = |(at, event): (usize, &Seen)| match event.what {
+        What::Switch { prev, left: Left::Sleeping, .. } if tree.contains(&prev) => {
+            let wakes = |it: &&Seen| matches!(it.what, What::Wake { wakee, .. } if wakee == prev);
+            Some((event.at, events[at..].iter().find(wakes)?.at))
+        }
+        _ => None,
+    };
+    let (from, to) = events.iter().enumerate().filter_map(pause).max_by_key(|(from, to)| to - from).unwrap();
+    let saved = (to - from) - (to - from) / 100;
+    for event in &mut events {
+        event.at = if event.at < to {
+            event.at.min(from + event.at.saturating_sub(from) / 100)
+        } else {
+            event.at - saved
+        };
+    }
+    let mut recorder = Recorder::new(1 << 20);
+    events.iter().for_each(|event| recorder.push(event));
+    let Stored { setting, counts, facts, .. } = stored.clone();
+    (recorder.finish(setting, counts, facts).unwrap(), saved as f64 * 1e-9)
+}
+
+/// Two commands that differ by a sleep, with experiments.
+fn sleeping() -> Plan {
+    let mut plan = explaining(None);
+    plan.explain = Some(Explain { asked: true, rounds: None, confirm: true });
+    for (alternative, line) in plan.alternatives.iter_mut().zip(["sleep 0.01", "true"]) {
+        *alternative = Alternative::new(line.to_owned());
+    }
+    plan
+}
+
+/// The seconds of `sleep 0.01` and of `true` in that stream.
+const SLEPT: [f64; 2] = [0.0112, 0.0011];
+
+/// The machine of these two commands.
+fn sleeper(plan: &Plan) -> Simulated<'_> {
+    let (with, (without, _)) = (stored(), without_pause(&stored()));
+    let of =
+        |(observed, seconds)| Behaviour { observed: Some(observed), ..Behaviour::taking(seconds, 0.001) };
+    let behaviours = [with, without].into_iter().zip(SLEPT).map(of).collect();
+    Simulated::new(plan, two_cpus(), behaviours)
+}
+
+/// A run of the experiment that replaces the sleep.
+fn is_changed(launch: &Launch, request: &Request) -> bool {
+    launch.run.kind == RunKind::Experiment && request.argv == ["sleep 0"]
+}
+
+/// The same outcome, as if the command had not slept.
+fn awake(mut outcome: Outcome) -> Outcome {
+    outcome.makespan_s = SLEPT[1];
+    outcome.copies.wall_s.fill(SLEPT[1]);
+    outcome
+}
+
+#[test]
+fn an_experiment_confirms_the_cause_that_it_removes_and_refutes_another() {
+    let plan = sleeping();
+    for (obeys, expected) in [(true, Decided::Confirmed), (false, Decided::Refuted)] {
+        let launched = |launch: &Launch, request: &Request, outcome| {
+            Ok(if obeys && is_changed(launch, request) { awake(outcome) } else { outcome })
+        };
+        let machine = Troubled { launched: Box::new(launched), ..Troubled::new(sleeper(&plan)) };
+        let (Finished { record, failure }, events) = measured(&machine, &plan);
+        assert!(failure.is_none() && record.why.refusals.is_empty(), "{:?}", record.why.refusals);
+        let [Experiment { outcome, control_s, changed_s, predicted_s, .. }] = &record.why.experiments[..]
+        else {
+            panic!("{:?}", record.why.experiments);
+        };
+        assert_eq!(*outcome, expected);
+        assert!(control_s.len() == changed_s.len() && control_s.len() >= 3, "{control_s:?} {changed_s:?}");
+        let (_, pause_s) = without_pause(&stored());
+        assert!((predicted_s - pause_s).abs() < 0.1 * pause_s, "{predicted_s} {pause_s}");
+        // The prediction comes before the first run that could decide it.
+        let predicted = events.iter().position(|it| matches!(it, Event::Predicted { .. }));
+        let tested = events.iter().position(|it| matches!(it, Event::Experiment { .. }));
+        assert!(predicted < tested && predicted.is_some(), "{predicted:?} {tested:?}");
+    }
+}
+
+#[test]
+fn a_signal_during_an_experiment_leaves_it_undecided() {
+    let plan = sleeping();
+    let whole = Troubled::new(sleeper(&plan));
+    let mut first = None;
+    measure_on(&whole, &plan, &mut |event| {
+        if matches!(event, Event::Predicted { .. }) {
+            first.get_or_insert(whole.calls.get());
+        }
+    });
+    let mut undecided = 0;
+    for at in first.unwrap()..=whole.calls.get() {
+        let cut = Troubled { signal_at: Some(at), ..Troubled::new(sleeper(&plan)) };
+        let record = measured(&cut, &plan).0.record;
+        assert_eq!((record.status, cut.late.take()), (Status::Interrupted, vec![]), "at call {at}");
+        for Experiment { outcome, control_s, changed_s, .. } in &record.why.experiments {
+            assert_eq!(control_s.len(), changed_s.len(), "at call {at}");
+            undecided += u32::from(*outcome == Decided::Undecided);
+        }
+    }
+    assert!(undecided > 5, "{undecided}");
+}
+
+#[test]
+fn an_error_in_an_explanation_is_told_and_leaves_the_verdicts() {
+    let plan = sleeping();
+    for kind in [RunKind::Observed, RunKind::Experiment] {
+        for trouble in Trouble::ALL {
+            let met = Cell::new(false);
+            let launched = |launch: &Launch, _: &Request, outcome| {
+                met.set(met.get() || launch.run.kind == kind);
+                if launch.run.kind == kind { trouble.becomes(outcome) } else { Ok(outcome) }
+            };
+            let machine = Troubled { launched: Box::new(launched), ..Troubled::new(sleeper(&plan)) };
+            let (Finished { record, failure }, _) = measured(&machine, &plan);
+            let case = format!("{trouble:?} in {kind:?}");
+            assert!(met.get() && failure.is_none(), "{case}: {failure:?}");
+            assert_eq!(
+                (record.status, verdicts(&record)),
+                (Status::Complete, vec![Verdict::Faster]),
+                "{case}"
+            );
+            let untestable = record.why.experiments.iter().any(|it| it.outcome == Decided::NotTestable);
+            let told = if kind == RunKind::Observed { !record.why.refusals.is_empty() } else { untestable };
+            assert!(told, "{case}: {:#?}", record.why);
+        }
+    }
+}
+
+#[test]
+fn observed_runs_that_lost_records_explain_nothing() {
+    let plan = explaining(None);
+    let mut lossy = stored();
+    lossy.counts.lost = Lost { ring: 1, ..Lost::default() };
+    let of = |seconds| Behaviour { observed: Some(lossy.clone()), ..Behaviour::taking(seconds, seconds) };
+    let machine = Simulated::new(&plan, two_cpus(), [0.2, 0.3].map(of).to_vec());
+    let (Finished { record, failure }, _) = measured(&machine, &plan);
+    assert!(failure.is_none() && record.status == Status::Complete);
+    assert!(
+        matches!(record.why.refusals[..], [Refusal::Lossy { all: true, .. }]),
+        "{:?}",
+        record.why.refusals
+    );
 }

@@ -64,6 +64,22 @@ fn each_rule_stops_a_measurement() {
     }
 }
 
+/// Fixed rounds are looked at, too: the progress line shows how the verdict stands.
+#[test]
+fn the_verdict_so_far_is_reported_while_the_rounds_run() {
+    let plan = Plan { rounds: Rounds { fixed: true, ..rounds_of(100, 100, 100.0) }, ..plan_of(2) };
+    let (Finished { record, .. }, events) = measured(&computing(&plan, &[0.2, 0.3]), &plan);
+    let looks: Vec<usize> =
+        (0..events.len()).filter(|at| matches!(events[*at], Event::SoFar { .. })).collect();
+    let runs_before = |at: usize| events[..at].iter().filter(|it| matches!(it, Event::Batch { .. })).count();
+    assert!((10..=60).contains(&looks.len()), "{} looks", looks.len());
+    assert!(
+        runs_before(looks[0]) < record.batches.len() / 4,
+        "the first after {} runs",
+        runs_before(looks[0])
+    );
+}
+
 #[test]
 fn a_command_alone_runs_for_three_seconds_and_ten_times_at_least() {
     for (seconds, min, expected) in [(0.05, 10, 60), (0.5, 10, 10), (0.5, 2, 6), (4.0, 2, 2)] {
@@ -136,7 +152,7 @@ fn what_time_leaves_out_is_recorded() {
         (record, told)
     };
     let loads = |it: &[u32]| Loads::Fixed(it.to_vec());
-    // Of ten seconds, the trials take half of one. Warm-up runs get half of what is left, and the last of them may end later.
+    // The trials take half of the first of ten seconds. Warm-up runs get half of the rest, and the last of them may end later.
     let (record, _) = of(&Plan { rounds: hard(10.0), warmup: 100, ..plan_of(2) }, 0.2);
     let cut = NotMeasured::new(Quantity::WarmUp, Obstacle::WarmUpCut { done: 10, wanted: 100 });
     assert_eq!(record.skipped, [cut]);
