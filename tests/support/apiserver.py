@@ -239,7 +239,7 @@ class Server(http.server.ThreadingHTTPServer):
         return secure.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
     def handle_error(self, *_):
-        """Who calls may have been killed."""
+        """A caller may have been killed."""
 
 
 server = Server(("127.0.0.1", 0), Calls)

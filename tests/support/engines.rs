@@ -1,4 +1,4 @@
-//! What the tests of places share that an engine gives out: which engine the tests have, its servers, and words that measure little.
+//! Helpers for the tests of engines: the choice of the engine, its servers, and words that measure little.
 
 use std::env;
 use std::env::consts::ARCH;
@@ -21,7 +21,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// This is the one place that reads the variable.
+    /// No other place reads the variable.
     pub(crate) fn chosen() -> Self {
         match env::var("WHYFASTER_ENGINES").as_deref() {
             Err(_) | Ok("recorded") => Self::Recorded,
@@ -36,13 +36,13 @@ impl Engine {
     }
 }
 
-/// Where the answers of an engine are kept.
+/// The file of the recorded answers of an engine.
 pub(crate) fn records_of(engine: &str) -> PathBuf {
     let file = format!("../../tests/records/engines/{engine}.json");
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)
 }
 
-/// What an engine printed. Lines come in any order from a real one, so they are sorted.
+/// The output of an engine as a record has it. A real engine prints lines in any order, so they are sorted.
 pub(crate) fn printed(when: &str, asked: &[&str], names: Value, output: &Output) -> Value {
     let sorted = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).into_owned();

@@ -14,7 +14,7 @@ use super::engines::certificate;
 use super::needs::{Need, provided, tool};
 use super::processes::eventually;
 
-/// Who the server runs as where the tests run as root: a user with a name, because it looks for one.
+/// The user of the server if the tests run as root. The server looks for a name, so the user has one.
 const OWNER: u32 = 65534;
 
 /// The password of its only user, `team`, from other machines; by the socket none is asked for.

@@ -30,7 +30,7 @@ SUPERVISOR = "_ray_internal_job_actor_"
 
 
 def answer(when):
-    """What was said then."""
+    """The recorded answer."""
     for it in json.loads((place / "answers.json").read_text())["answers"]:
         if it["when"] == when:
             return it["answer"]
@@ -69,7 +69,7 @@ class Head:
                         self.end(job, "a job failed")
 
     def end(self, job, case):
-        """Whoever waits for the node of a job that has ended has it now."""
+        """Gives the node of a job that has ended to the job that waits for it."""
         if job["case"] in ("a job waits", "a job runs"):
             job["case"] = job.get("becomes", case)
         for it in self.jobs.values():
@@ -110,7 +110,7 @@ class Head:
                     job["becomes"] = "a job was stopped"
                     self.nodes[job["node"]].send(("stop", id, None))
                 return answer("a job is stopped")
-            # What a driver asks of a real Ray without HTTP.
+            # A driver asks a real Ray for this without HTTP.
             case ["GET", "nodes"]:
                 return self.told()
             case ["GET", "supervisor", id]:
@@ -156,7 +156,7 @@ def head():
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, *_):
-            """Who calls may have been killed."""
+            """A caller may have been killed."""
 
     server = Server(("127.0.0.1", 0), Calls)
     threading.Thread(target=here.listen, daemon=True).start()
@@ -248,7 +248,7 @@ def act(line):
         threading.Thread(target=call, args=line.recv(), daemon=True).start()
 
 
-# What a driver imports.
+# The modules that a driver imports.
 
 
 class RayTaskError(Exception):
@@ -407,7 +407,7 @@ def make_late():
 
 
 def shutdown():
-    """What an actor holds goes with its driver."""
+    """An actor gives back its CPUs when its driver ends."""
 
 
 def get_runtime_context():

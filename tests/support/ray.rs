@@ -149,7 +149,7 @@ impl Cluster {
         command
     }
 
-    /// Where the head can be reached: in the network of the first node, if it has one.
+    /// The address of the head: in the network of the first node, if it has one.
     pub(crate) fn inside(&self, program: &str, words: &[&str]) -> Command {
         if !self.real {
             return self.command(program, words);
@@ -166,7 +166,7 @@ impl Cluster {
         self.start(args).wait()
     }
 
-    /// Where the API for jobs is.
+    /// The address of the API for jobs.
     fn url(&self) -> String {
         let port = if self.real { "8265".to_owned() } else { self.place.read("python/port") };
         format!("http://127.0.0.1:{port}")
@@ -190,7 +190,7 @@ impl Cluster {
         }
     }
 
-    /// What Ray's API for jobs says to this request, by a Python that does not have to load Ray.
+    /// Sends a request to Ray's API for jobs, by a Python that does not have to load Ray, and returns the answer.
     pub(crate) fn of_jobs(&self, method: &str, path: &str, shown: &str) -> String {
         let ask = format!(
             "import json, os, urllib.request as u; \

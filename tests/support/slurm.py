@@ -31,7 +31,7 @@ KILL_WAIT_S = int(conf["KillWait"])
 
 
 def form(words):
-    """What words ask for, whatever the job, the nodes and the script are."""
+    """The request without the names of its job, its nodes and its script."""
     text = "\0".join(words)
     text = re.sub(r"\0--wrap\0.*|\0/bin/sh\0-c\0.*", "\0SCRIPT", text, flags=re.S)
     text = re.sub(r"whyfaster-[0-9a-f]{16}(,whyfaster-[0-9a-f]{16})*", "NAME", text)
@@ -40,7 +40,7 @@ def form(words):
 
 
 def answer(when, **now):
-    """What was printed then, and with which status; `now` has what is called otherwise today."""
+    """The recorded output and status; `now` has the names of today."""
     for it in answers:
         if it["when"] == when:
             text = [it["out"], it["errors"]]
@@ -60,7 +60,7 @@ def lines(stream):
 
 
 def send(stream, message):
-    """Whether it went."""
+    """Returns True if it went."""
     try:
         stream.write(json.dumps(message).encode() + b"\n")
         stream.flush()
@@ -70,7 +70,7 @@ def send(stream, message):
 
 
 def connect(path):
-    """To a daemon, once it is there."""
+    """Connects to a daemon once it is there."""
     while True:
         line = socket.socket(socket.AF_UNIX)
         try:
@@ -95,7 +95,7 @@ class Controller:
             self.jobs, self.next, self.drained, self.lost = json.loads(self.file.read_text())
 
     def changed(self):
-        """Whoever can have its nodes now has them."""
+        """Gives the free nodes to the jobs that wait for them."""
         for job in self.jobs:
             if job["state"] == "PENDING":
                 self.schedule(job)
@@ -274,7 +274,7 @@ def formatted(form, told):
 
 
 def option(words, name, otherwise=None):
-    """What stands behind an option, or in it."""
+    """The value of an option: it follows `=`, or is the next word."""
     if "=" in name:
         return name.split("=", 1)[1]
     return words[words.index(name) + 1] if name in words else otherwise
@@ -296,7 +296,7 @@ def serve(path, calls):
         daemon_threads, request_queue_size = True, 100
 
         def handle_error(self, *_):
-            """Who calls may have been killed."""
+            """A caller may have been killed."""
 
     path.unlink(missing_ok=True)
     Server(str(path), calls).serve_forever()
@@ -322,7 +322,7 @@ class Node:
         return process
 
     def listen(self):
-        """What the controller asks for, one controller after the other."""
+        """Serves the requests of the controller, one controller after the other."""
         while True:
             with self.turn:
                 self.line = connect(CONTROLLER).makefile("rwb")
@@ -509,7 +509,7 @@ match called.name:
     case "slurmd":
         node(words[-1])
     case name:
-        # What still waits for its input is not waited for.
+        # Nothing waits for a process that still waits for its input.
         status = client(name, words)
         sys.stdout.flush()
         sys.stderr.flush()

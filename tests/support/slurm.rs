@@ -26,7 +26,7 @@ const APART: usize = 2;
 /// The controller's address. Nodes with a network of their own have the following ones.
 const CONTROLLER: &str = "10.79.0.1";
 
-/// Where a node listens, and as which device its cable ends at the controller, if it has one.
+/// The address of a node, and the device at which its cable ends at the controller, if it has one.
 fn address(at: usize, count: usize) -> (String, Option<String>) {
     match at + APART >= count {
         true => (format!("10.79.0.{}", at + 2), Some(format!("cable{at}"))),
@@ -34,7 +34,7 @@ fn address(at: usize, count: usize) -> (String, Option<String>) {
     }
 }
 
-/// What a real Slurm needs.
+/// The programs that a real Slurm needs.
 const REAL: [&str; 5] = ["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "srun", "ip"];
 
 /// The programs of a Slurm that have a stand-in.
@@ -139,7 +139,7 @@ impl Cluster {
         }
     }
 
-    /// Where this daemon of Slurm is.
+    /// The path of this daemon of Slurm.
     fn daemon(&self, name: &str) -> String {
         match self.network {
             Some(_) => format!("/usr/sbin/{name}"),
@@ -209,7 +209,7 @@ impl Cluster {
         self.daemons.start(&self.place, daemon)
     }
 
-    /// Where the clients reach the cluster: in its network, or with the clients of the stand-in.
+    /// A client: one in the network of the real cluster, or one of the stand-in.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = match self.network {
             Some(holder) => {
@@ -227,7 +227,7 @@ impl Cluster {
         command
     }
 
-    /// What a client of Slurm prints.
+    /// Runs a client of Slurm, and returns its output.
     pub(crate) fn say(&self, words: &[&str]) -> String {
         String::from_utf8(self.command(words[0], &words[1..]).output().unwrap().stdout).unwrap()
     }

@@ -1,5 +1,5 @@
-//! What a measurement asks of the machine that it runs on: the time, the signals, and everything that it starts. `real` does it, `simulated`
-//! works out what would come of it.
+//! The seam between a measurement and its machine: the clock, the signals, and everything that a measurement starts. `real` starts it, `simulated`
+//! computes the result.
 
 use std::path::Path;
 
@@ -19,18 +19,18 @@ use super::resolve::Command;
 use super::trace::around::Around;
 use super::trace::observer::{Observer, Take};
 
-/// Which run a request is.
+/// One run of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch {
-    /// What runs.
+    /// The command.
     pub(crate) arm: Arm,
-    /// The alternative that runs at the same time, in a duet.
+    /// In a duet, the alternative that runs concurrently.
     pub(crate) beside: Option<usize>,
-    /// What for.
+    /// Its kind and number.
     pub(crate) run: Run,
 }
 
-/// What takes in the standard output and the standard error of a trial.
+/// Receivers of the standard output and the standard error of a trial.
 pub(crate) type Streams<'a> = (&'a mut dyn Sink, &'a mut dyn Sink);
 
 /// The machine of one measurement. Its clock starts with the measurement.
@@ -41,24 +41,24 @@ pub(crate) trait Machine {
     /// Seconds since the start.
     fn now_s(&self) -> f64;
 
-    /// What the machine is and has at this moment.
+    /// The machine as it is at this moment: its CPUs, its memory, its settings.
     fn facts(&self) -> HostFacts;
 
-    /// How many interrupting signals came so far.
+    /// Counts the interrupting signals so far.
     fn interrupts(&self) -> u32;
 
-    /// Whether an interrupting signal came.
+    /// True once an interrupting signal came.
     fn interrupted(&self) -> bool {
         self.interrupts() > 0
     }
 
-    /// Whether an interrupting signal came, or comes within a moment.
+    /// True if an interrupting signal came, or comes within a moment.
     fn interrupted_soon(&self) -> bool;
 
     /// Finds the program of an alternative.
     fn resolve(&self, alternative: &Alternative) -> Result<Command, Failure>;
 
-    /// Runs a hook that the alternative with this index has. The answer is whether it came to its end; false: an interrupt ended it.
+    /// Runs a hook of the alternative with this index. False: an interrupt ended it.
     fn hook(&self, hook: Hook, index: usize, run: Option<Run>) -> Result<bool, Failure>;
 
     /// Runs a batch and waits for its end. An interrupt ends the batch, and the outcome shows it. The streams are those of a trial.
@@ -75,13 +75,13 @@ pub(crate) trait Machine {
     /// Drops one file from the page cache.
     fn drop_file(&self, path: &Path) -> Result<(), Failure>;
 
-    /// What observing finds here.
+    /// The levels of observation that this machine allows.
     fn support(&self) -> Support;
 
-    /// How the stream of a command at this level is to be read.
+    /// The setting by which the stream of a command at this level is read.
     fn setting(&self, level: Level) -> Setting;
 
-    /// What moves beside an observed run, as it stands at this moment.
+    /// The counters of the machine that change during an observed run, at this moment.
     fn around(&self) -> Around;
 
     /// Makes ready to observe commands at this level.

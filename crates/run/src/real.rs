@@ -152,7 +152,7 @@ impl Machine for Real<'_> {
     }
 }
 
-/// What this machine is and has at this moment.
+/// This machine as it is at this moment.
 pub(crate) fn facts() -> HostFacts {
     host::facts(&host::Root::real())
 }

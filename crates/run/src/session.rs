@@ -29,7 +29,7 @@ use super::rig::{Ran, Rig, counted};
 use super::simulated::Simulated;
 use super::why;
 
-/// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
+/// Memory that the kernel needs for a process beside its pages, about: its stack, its page tables, its descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
 /// A block was planned to end within the limit: it may take so many times as long before it is cut, as machines change their speed.
 const LATE: f64 = 1.1;
@@ -37,17 +37,17 @@ const LATE: f64 = 1.1;
 /// Seconds that no measurement takes.
 const UNLIMITED_S: f64 = 1e9;
 
-/// What a measurement gives: a record in any case, and what ended it early if something did.
+/// The result of a measurement: always a record, and the failure that ended it early, if any.
 #[derive(Debug)]
 pub struct Finished {
-    /// What was measured.
+    /// All that was measured.
     pub record: Record,
-    /// Why it is not complete.
+    /// The reason for an early end.
     pub failure: Option<Failure>,
 }
 
-/// What a plan would run, in its order: up to the least number of rounds, and without what depends on what is found. And what it would
-/// leave out.
+/// Lists the runs of a plan in their order, up to the least number of rounds. Runs that depend on results are not in it. The second list has the
+/// measurements that the plan would leave out.
 pub fn rehearse(plan: &Plan) -> Result<(Vec<Rehearsed>, Vec<NotMeasured>), Failure> {
     let rounds = Rounds { max_time_s: UNLIMITED_S, max_time_hard: false, ..plan.rounds };
     let timeout_s = plan.timeout_s.map(|_| UNLIMITED_S);
@@ -190,7 +190,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What follows from the samples so far.
+    /// The analysis of the samples so far.
     fn analysis(&self) -> Analysis {
         analyse(Measured {
             plan: self.plan,
@@ -266,7 +266,7 @@ impl<'a> Session<'a> {
         comparisons.filter(|_| auto).find_map(|comparison| bisect(&scheduler.verdicts(comparison)))
     }
 
-    /// Where one copy alone shows no difference, nothing will be explained.
+    /// Nothing will be explained if one copy alone shows no difference.
     fn expect_explanation(&mut self, scheduler: &Scheduler, load: u32) {
         let differs = |comparison| {
             let verdicts = scheduler.verdicts(comparison);
@@ -326,7 +326,7 @@ impl<'a> Session<'a> {
         for &(arm, number) in &round.order {
             let position = u32::try_from(ran.len()).unwrap_or(u32::MAX);
             if self.late(position, began_s) {
-                // What ran is the beginning of a random order, and so as exchangeable as all of it.
+                // The runs so far are the beginning of a random order, so they are as exchangeable as all of it.
                 if round.number > 0 || round.complete(&ran) > 0 {
                     break;
                 }
@@ -356,8 +356,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether it is time to look how the verdicts stand. Nothing depends on a look before the rounds that were asked for have run, and each look
-    /// takes in all rounds so far: until then a look comes after every tenth more of them.
+    /// True if the verdicts are due to be computed. A look takes in all rounds so far, and nothing depends on it before the rounds that were asked for
+    /// have run. Until then a look comes whenever the rounds have grown by a tenth.
     fn looks(&self, round: &Round) -> bool {
         let (rounds, ran) = (&self.plan.rounds, round.number + round.runs);
         let decides = ran >= rounds.max || !rounds.fixed && ran >= rounds.min;
@@ -386,7 +386,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// How the verdicts at a load stand; it is told.
+    /// Computes the verdicts at a load, and reports them.
     fn standing(&mut self, load: u32) -> Standing {
         let alpha = alpha_per_interval(self.plan, &self.host, load);
         let judgements =
@@ -417,7 +417,7 @@ impl<'a> Session<'a> {
 
     /// One traced batch of every alternative, untimed, after a level's rounds. It is left out when time is short.
     fn account(&mut self, rig: &mut Rig<'_>, load: u32) -> Result<(), Failure> {
-        // What is traced to its end cannot be left running.
+        // A traced command must not be left running.
         if !self.plan.extra_runs() || self.plan.mode != Mode::Batch || self.plan.keep_daemons {
             return Ok(());
         }

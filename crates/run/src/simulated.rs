@@ -1,5 +1,5 @@
-//! A machine on which nothing runs: what comes of a run follows from what one copy of its command takes alone. Equal copies share the CPUs
-//! equally. The clock moves with the runs and never by itself.
+//! A machine on which nothing runs. It computes the result of a run from the time that one copy of the command takes alone. Equal copies share the
+//! CPUs equally. Only runs move its clock.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -31,22 +31,22 @@ const LAUNCH_NS: u64 = 1;
 /// often for that.
 const REHEARSED_S: f64 = 5.0;
 
-/// What one copy of a command does.
+/// The behaviour of one copy of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Behaviour {
-    /// What it takes alone.
+    /// Its span and its work where it runs alone.
     pub(crate) alone: Alone,
-    /// What it prints.
+    /// Its standard output.
     pub(crate) stdout: Vec<u8>,
-    /// What it prints as errors.
+    /// Its standard error.
     pub(crate) stderr: Vec<u8>,
-    /// How it ends.
+    /// Its exit status, or the negative number of the signal that ends it.
     pub(crate) status: i32,
-    /// The most memory that it has.
+    /// Its peak memory.
     pub(crate) memory_bytes: u64,
-    /// What it reads and writes.
+    /// Its reads and writes.
     pub(crate) io: Option<Io>,
-    /// What an observer sees of it.
+    /// The stream that an observer gets of it.
     pub(crate) observed: Option<Stored>,
 }
 
@@ -66,10 +66,10 @@ impl Behaviour {
     }
 }
 
-/// What one copy takes beside others.
+/// The times of one copy beside others.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
-    /// Of which alternative it is.
+    /// Its alternative.
     index: usize,
     start_s: f64,
     wall_s: f64,
@@ -80,13 +80,13 @@ struct Taken {
 pub(crate) struct Simulated<'a> {
     plan: &'a Plan,
     facts: HostFacts,
-    /// What each alternative does.
+    /// One for each alternative.
     behaviours: Vec<Behaviour>,
     /// Seconds that the shell takes before each command and hook.
     shell_s: f64,
     /// Seconds of a hook with this command line.
     pub(crate) hook_s: fn(&str) -> f64,
-    /// How many times as long as alone a run takes, by the alternative and the seconds since the start.
+    /// The factor by which a run is slower than usual, by the alternative and the seconds since the start.
     pub(crate) pace: Box<dyn Fn(usize, f64) -> f64 + 'a>,
     clock_ns: Cell<u64>,
     done: RefCell<Vec<Rehearsed>>,
@@ -133,7 +133,7 @@ impl<'a> Simulated<'a> {
         Ok(Self { shell_s, hook_s, ..Self::new(plan, facts, behaviours) })
     }
 
-    /// What was done, in its order.
+    /// All runs and hooks so far, in their order.
     pub(crate) fn done(&self) -> Vec<Rehearsed> {
         self.done.borrow().clone()
     }
@@ -165,7 +165,7 @@ impl<'a> Simulated<'a> {
         self.done.borrow_mut().extend(arms.into_iter().map(run));
     }
 
-    /// What each copy of a launch takes.
+    /// The times of each copy of a launch.
     fn copies(&self, launch: &Launch, arrivals: Arrivals) -> Vec<Taken> {
         let index = self.index(launch.arm);
         let alone = self.alone(index);
@@ -193,7 +193,7 @@ impl<'a> Simulated<'a> {
             }
             Arrivals::Rate { rate_per_s, duration_s, .. } => {
                 let starts = (rate_per_s * duration_s).max(1.0) as u32;
-                // Where the CPUs cannot keep up, each copy waits for the work of those before it.
+                // Each copy waits for the work of those before it if the CPUs cannot keep up.
                 let nth = |number: u32| {
                     let start_s = f64::from(number) / rate_per_s;
                     let worked_s = alone.work_bound_s(f64::from(number + 1), capacity);
@@ -204,7 +204,7 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// What a copy takes alone if it begins now.
+    /// The times of a copy that begins now and runs alone.
     fn alone(&self, index: usize) -> Alone {
         let Alone { span_s, work_s } = self.behaviours[index].alone;
         let pace = (self.pace)(index, self.now_s());
@@ -354,7 +354,7 @@ impl Machine for Simulated<'_> {
     }
 }
 
-/// How long a command sleeps, if that is all that it does.
+/// The seconds that a command sleeps, if it does nothing else.
 fn slept(command: &str) -> Option<f64> {
     let seconds = command.trim().strip_prefix("sleep ")?.trim().parse::<f64>().ok()?;
     (seconds.is_finite() && seconds > 0.0).then_some(seconds)

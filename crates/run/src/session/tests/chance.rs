@@ -1,4 +1,4 @@
-//! What verdicts are worth on machines that change.
+//! Error rates of verdicts on machines that change their speed.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
