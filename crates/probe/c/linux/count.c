@@ -22,10 +22,10 @@ static void traced(struct run *r, const struct line *line, struct counted *page)
     if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0)
         _exit(1);
     raise(SIGSTOP);
+    /* From the beginning: another side that is a process has its own copy of this, and what it yields between rounds would be counted. */
+    r->counting = &page->first_round;
     if (prepare(r, line) != 0)
         _exit(1);
-    /* In the first round already: another side that yields between rounds could still be within that call when the next one begins. */
-    r->counting = &page->first_round;
     if (line->probe->batch == BATCH_AUTO)
         r->ops = 16;
     r->probe->round(r); /* what only a first round does is no part of the price */
