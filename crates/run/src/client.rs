@@ -151,7 +151,7 @@ impl Launcher {
                 return match reply {
                     Reply::Done(outcome) => Ok(*outcome),
                     Reply::Failed(error) => Err(NoOutcome::Launch(error)),
-                    Reply::Held(_) | Reply::Alone => Err(self.lost()),
+                    Reply::Held(_) | Reply::Released | Reply::Alone => Err(self.lost()),
                 };
             }
             for (&index, _) in open.iter().zip(&ready).filter(|(_, ready)| **ready) {

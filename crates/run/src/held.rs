@@ -9,6 +9,8 @@ use super::protocol::{Message, Outcome, Reply, Request};
 /// What the launcher said of an observed command.
 #[derive(Debug)]
 pub(crate) enum News {
+    /// It has left the gate.
+    Released,
     /// It has ended; what it started runs on.
     Alone,
     /// All of it has ended, or was ended.
@@ -37,7 +39,7 @@ impl Launcher {
                 Reply::Held(copies) => Ok(Some(copies)),
                 Reply::Failed(error) => Err(NoOutcome::Launch(error)),
                 Reply::Done(_) => Ok(None),
-                Reply::Alone => Err(self.lost()),
+                Reply::Released | Reply::Alone => Err(self.lost()),
             };
         }
     }
@@ -50,6 +52,7 @@ impl Launcher {
     /// What the launcher says, once its end of the socket can be read.
     pub(crate) fn news(&mut self) -> Result<News, NoOutcome> {
         match self.next_reply()? {
+            Reply::Released => Ok(News::Released),
             Reply::Alone => Ok(News::Alone),
             Reply::Done(outcome) => Ok(News::Done(outcome)),
             Reply::Failed(error) => Err(NoOutcome::Launch(error)),

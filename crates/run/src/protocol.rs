@@ -171,6 +171,8 @@ pub(crate) enum Purpose {
 pub(crate) enum Reply {
     /// The copies stand at the gate under these process ids.
     Held(Vec<i32>),
+    /// The copies have left the gate.
+    Released,
     /// The command itself has ended; what it started runs on.
     Alone,
     /// The batch ran.

@@ -265,6 +265,7 @@ impl<'a> Run<'a> {
                     self.note_release(pid, released_ns);
                 }
                 self.gate.open_all();
+                self.tell_release(socket);
                 self.until_done(|_| Ok(None))
             }
             Arrivals::Duet => {

@@ -18,7 +18,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 impl Run<'_> {
     /// Says which processes stand at the gate, and waits for the word to go. Says whether it came.
     pub(super) fn hold(&mut self, socket: &UnixStream) -> bool {
-        if !matches!(self.request.purpose, Purpose::Observed | Purpose::Traced) {
+        if !self.is_held() {
             return true;
         }
         let copies = self.prepared.iter().copied().collect();
@@ -27,6 +27,18 @@ impl Run<'_> {
         }
         // A program that died closes the socket, so this cannot wait for ever.
         matches!(receive::<Message>(socket), Ok(Some((Message::Go(true), _))))
+    }
+
+    /// Tells that the gate is open: a duration counts from here.
+    pub(super) fn tell_release(&self, socket: &UnixStream) {
+        if self.is_held() {
+            // A program that is gone is seen by the signal of its death.
+            let _ = send(socket, &Reply::Released, &[]);
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        matches!(self.request.purpose, Purpose::Observed | Purpose::Traced)
     }
 
     /// Waits for what the command left running: it belongs to the observed tree.

@@ -20,6 +20,7 @@ use whyfaster_words::exit::Failure;
 
 use super::super::client::{Launcher, NoOutcome};
 use super::super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
+use super::super::held::News;
 use super::super::interrupts::{Interrupts, Source};
 use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::super::resolve::{self, Command};
@@ -129,10 +130,12 @@ struct Ends {
 }
 
 impl Ends {
-    fn turn(&mut self, interrupts: &Interrupts, duration_s: Option<f64>) -> Turn {
-        if let (None, Some(seconds)) = (self.deadline, duration_s) {
-            self.deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
-        }
+    /// From now on the command has so many seconds.
+    fn limit(&mut self, duration_s: Option<f64>) {
+        self.deadline = duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    }
+
+    fn turn(&mut self, interrupts: &Interrupts) -> Turn {
         self.take_signals(interrupts);
         let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_zero() {
@@ -176,18 +179,20 @@ impl Watch<'_> {
         // What the command writes has the terminal for itself.
         let shows = self.plan.output == Output::Inherit || self.plan.show_errors;
         let began = Instant::now();
-        let mut turn = |alone: bool| {
-            if alone {
-                say(Said::Note(
+        let mut turn = |news: Option<News>| {
+            match news {
+                Some(News::Released) => ends.limit(duration_s),
+                Some(News::Alone) => say(Said::Note(
                     "the command has ended and what it started runs on: observing until that ends too (Ctrl-C ends it)",
-                ));
+                )),
+                Some(News::Done(_)) | None => {}
             }
             if !shows {
                 let passed_s = began.elapsed().as_secs_f64();
                 let left_s = duration_s.map(|seconds| seconds - passed_s);
                 say(Said::Progress(Event::Observing { passed_s, left_s }));
             }
-            ends.turn(interrupts, duration_s)
+            ends.turn(interrupts)
         };
         let mut follow = Follow { launcher: &mut self.launcher, observer: &mut observer, interrupts };
         let outcome = follow.run(request, stdin, &mut turn, take);

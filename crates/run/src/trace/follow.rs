@@ -34,13 +34,12 @@ pub(crate) struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    /// Runs one command. `turn` is told whether the command itself has ended and what it started runs on, once. `None`: we
-    /// were told to stop before it began.
+    /// Runs one command. `turn` gets the news of the launcher, each once, but for the end. `None`: we were told to stop before it began.
     pub(crate) fn run(
         &mut self,
         request: Request,
         stdin: Option<BorrowedFd<'_>>,
-        turn: &mut dyn FnMut(bool) -> Turn,
+        turn: &mut dyn FnMut(Option<News>) -> Turn,
         take: Take<'_>,
     ) -> Result<Option<Box<Outcome>>, NoOutcome> {
         let Some(copies) = self.launcher.hold(request, stdin, self.interrupts)? else { return Ok(None) };
@@ -54,14 +53,14 @@ impl Follow<'_> {
 
     fn until_done(
         &mut self,
-        turn: &mut dyn FnMut(bool) -> Turn,
+        turn: &mut dyn FnMut(Option<News>) -> Turn,
         take: Take<'_>,
     ) -> Result<Box<Outcome>, NoOutcome> {
-        let (mut alone, mut stopped) = (false, false);
+        let (mut told, mut stopped) = (None, false);
         // Nobody observes any more: the command has to end before that is told.
         let mut failed: Option<TraceError> = None;
         loop {
-            let next = if failed.is_some() { Turn::Stop } else { turn(std::mem::take(&mut alone)) };
+            let next = if failed.is_some() { Turn::Stop } else { turn(told.take()) };
             let wait = match next {
                 Turn::GoOn(at_most) => at_most.min(POLL),
                 Turn::Stop => {
@@ -84,12 +83,12 @@ impl Follow<'_> {
             }
             match self.launcher.news()? {
                 News::Done(outcome) => {
-                    let told = |error: TraceError| {
+                    let ended = |error: TraceError| {
                         Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
                     };
-                    return failed.map_or(Ok(outcome), |error| Err(told(error).into()));
+                    return failed.map_or(Ok(outcome), |error| Err(ended(error).into()));
                 }
-                News::Alone => alone = true,
+                news => told = Some(news),
             }
         }
     }
