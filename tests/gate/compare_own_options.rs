@@ -182,7 +182,7 @@ fn max_time_is_kept_and_cuts_min_runs_short() {
     assert_eq!(record["status"], "complete");
     let rounds = comparison(&record)["rounds"].as_u64().unwrap();
     assert!((1..1000).contains(&rounds), "{rounds}");
-    assert_eq!(comparison(&record)["verdict"], "undecided");
+    assert_ne!(comparison(&record)["verdict"], "same");
 }
 
 /// What takes twenty times as long as in its trial is cut behind one whole round, and not behind all that were planned.
