@@ -56,7 +56,7 @@ int run_one(const struct line *line, uint64_t origin)
     struct run *r = &prepared;
     int ended = ENDED_UNAVAILABLE;
 
-    if (prepare(r, line) != 0) {
+    if (prepare(r, line, NULL) != 0) {
         record_unavailable(line, r->error, r->why);
         scratch_leave(); /* what it wrote must not be in the next line's way */
         return fflush(stdout) == 0 ? ENDED_UNAVAILABLE : ENDED_BROKEN;

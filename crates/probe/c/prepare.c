@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-int prepare(struct run *r, const struct line *line)
+int prepare(struct run *r, const struct line *line, volatile int *counting)
 {
     memset(r, 0, sizeof *r);
+    r->counting = counting;
     r->probe = line->probe;
     strcpy(r->variant, line->variant);
     memcpy(r->values, line->values, sizeof r->values);

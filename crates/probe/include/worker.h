@@ -69,7 +69,7 @@ void guard_end(void);
 
 /* one.c, prepare.c, rounds.c, batch.c */
 int run_one(const struct line *line, uint64_t origin);
-int prepare(struct run *r, const struct line *line);
+int prepare(struct run *r, const struct line *line, volatile int *counting);
 void record_head(const char *kind, const struct line *line);
 void record_unavailable(const struct line *line, int error, const char *why);
 

@@ -23,8 +23,7 @@ static void traced(struct run *r, const struct line *line, struct counted *page)
         _exit(1);
     raise(SIGSTOP);
     /* From the beginning: another side that is a process has its own copy of this, and what it yields between rounds would be counted. */
-    r->counting = &page->first_round;
-    if (prepare(r, line) != 0)
+    if (prepare(r, line, &page->first_round) != 0)
         _exit(1);
     if (line->probe->batch == BATCH_AUTO)
         r->ops = 16;
