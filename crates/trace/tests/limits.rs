@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use common::{Held, able, ended, needs, sh, trace_with, whole};
@@ -256,6 +257,28 @@ fn two_observers_at_once_see_each_its_own_tree() {
         assert_eq!(traced.execs().iter().filter(|e| *e == "true").count(), n);
         assert_eq!(traced.forks(), traced.ends());
     }
+}
+
+#[test]
+fn two_observers_follow_the_same_processes_concurrently() {
+    needs!(able());
+    let held: Vec<_> = (0..200).map(|_| Held::new(&["true"])).collect();
+    let pids: Vec<_> = held.iter().map(|it| it.pid).collect();
+    let turn = Barrier::new(2);
+    let follow = || {
+        let mut full = Full::open(&Wanted::default()).unwrap();
+        let each = pids.iter().map(|pid| {
+            turn.wait();
+            full.follow(*pid)
+        });
+        each.filter_map(Result::err).map(|e| e.to_string()).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let observers = [scope.spawn(follow), scope.spawn(follow)];
+        assert_eq!(observers.map(|it| it.join().unwrap()), [[""; 0]; 2]);
+    });
+    held.into_iter().for_each(Held::release);
+    pids.iter().for_each(|pid| wait_for("it has ended", || ended(*pid) == Some(0)));
 }
 
 #[test]

@@ -31,8 +31,20 @@ fn pidfd(process: i32) -> std::io::Result<OwnedFd> {
 /// Writes the state of the first task of a process.
 fn set(loaded: &Loaded, process: i32, state: &task_state) -> Result<(), TraceError> {
     let fd = pidfd(process).map_err(|e| cannot(process, e))?;
-    let key = fd.as_raw_fd().to_ne_bytes();
-    loaded.skel.maps.tasks.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(process, e))
+    store(loaded, &fd, state, MapFlags::ANY).map_err(|e| cannot(process, e))
+}
+
+/// The kernel keeps one storage per task for the maps of all observers. The writer that loses a race for making or
+/// freeing this storage gets `EAGAIN` (`bpf_local_storage_update`). Each lost race is another writer's success, so the
+/// repetition ends.
+fn store(loaded: &Loaded, task: &OwnedFd, state: &task_state, flags: MapFlags) -> libbpf_rs::Result<()> {
+    let key = task.as_raw_fd().to_ne_bytes();
+    loop {
+        match loaded.skel.maps.tasks.update(&key, state.bytes(), flags) {
+            Err(e) if e.kind() == libbpf_rs::ErrorKind::WouldBlock => std::thread::yield_now(),
+            stored => return stored,
+        }
+    }
 }
 
 /// Gives the threads of processes the label of their first task. The numbers of those that are followed from here on.
@@ -97,8 +109,7 @@ pub(crate) fn running(
 fn add(loaded: &Loaded, pid: i32, state: &task_state) -> Result<bool, TraceError> {
     let fd = pidfd(pid).map_err(|e| cannot(pid, e))?;
     let key = fd.as_raw_fd().to_ne_bytes();
-    let map = &loaded.skel.maps.tasks;
-    let known = map.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
+    let known = loaded.skel.maps.tasks.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
     match known.as_ref().map(|state| state.mode) {
         Some(mode) if mode == types::mode::MODE_ACTIVE.0 => return Ok(true),
         Some(mode) if mode == types::mode::MODE_TOOL.0 => return Ok(false),
@@ -106,7 +117,7 @@ fn add(loaded: &Loaded, pid: i32, state: &task_state) -> Result<bool, TraceError
     }
     // A task without a state may get one meanwhile, from a parent that is followed.
     let flags = if known.is_some() { MapFlags::ANY } else { MapFlags::NO_EXIST };
-    match map.update(&key, state.bytes(), flags) {
+    match store(loaded, &fd, state, flags) {
         Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(true),
         updated => updated.map(|()| true).map_err(|e| cannot(pid, e)),
     }
