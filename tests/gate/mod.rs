@@ -4,6 +4,7 @@ mod compare_as_hyperfine;
 mod compare_gates_and_records;
 mod compare_own_options;
 mod elsewhere_k8s;
+mod elsewhere_ray;
 mod elsewhere_slurm;
 mod equal_work;
 mod files;

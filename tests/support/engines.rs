@@ -58,7 +58,7 @@ pub(crate) fn printed(when: &str, asked: &[&str], names: Value, output: &Output)
 pub(crate) fn hold_against_records(engine: &str, version: &str, answers: &[Value]) {
     if Engine::chosen() == Engine::Record {
         let test = std::thread::current().name().unwrap_or_default().to_owned();
-        let how = format!("WHYFASTER_ENGINES=record cargo test --workspace --test waiting {test}");
+        let how = format!("WHYFASTER_ENGINES=record cargo test --test end_to_end {test}");
         let record = json!({ "engine": engine, "version": version, "how": how, "answers": answers });
         fs::write(records_of(engine), format!("{record:#}\n")).unwrap();
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::engines::{Daemons, Engine, records_of};
+use super::engines::{Daemons, Engine, records_of, with_small_program};
 use super::needs::{Need, modules, mounts, ray, root, tool};
 use super::{PROGRAM, Ran, Running, Sandbox, eventually, kill};
 
@@ -159,7 +159,9 @@ impl Cluster {
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        self.place.begin(self.inside(PROGRAM, args))
+        let words = with_small_program(&self.place, args);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.place.begin(self.inside(PROGRAM, &words))
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {

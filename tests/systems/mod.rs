@@ -1,7 +1,6 @@
 //! Tests that need another kernel, an engine, a server or ssh: `make test-systems`.
 
 mod elsewhere_kubernetes;
-mod elsewhere_ray;
 mod elsewhere_slow_node;
 mod elsewhere_ssh;
 mod inside_kernels;
