@@ -202,17 +202,21 @@ fn max_time_is_kept_by_commands_that_are_slower_than_their_trials() {
 
 #[test]
 fn delta_is_what_counts_as_the_same() {
-    // So many and no more: who looks after each may surely see which is slower before it is sure by how little.
-    let words = ["-N", "--runs", "15", "sleep 0.2", "sleep 0.22", "--delta"];
-    let wide = Sandbox::new().compared(&[&words[..], &["90%"]].concat());
-    assert_eq!((&comparison(&wide)["verdict"], &wide["plan"]["delta"]), (&json!("same"), &json!(0.9)));
-    // The same samples with no band: a difference this surely measured is none of "same".
     let place = Sandbox::new();
-    let mut narrow = wide;
-    narrow["plan"]["delta"] = json!(0.0);
-    place.write("r.json", narrow.to_string());
-    let again = place.run(&["show", "--json", "r.json"]).json();
-    assert_ne!(comparison(&again)["verdict"], "same");
+    let mut record = place.compared(&["-N", "-m", "12", "-M", "12", "--delta", "90%", "true", "/bin/true"]);
+    assert_eq!(record["plan"]["delta"], 0.9);
+    // Samples by which the second one takes 10% longer.
+    for batch in record["batches"].as_array_mut().unwrap() {
+        let second = batch["arm"].get("alternative") == Some(&json!(1));
+        let took_s = (1.0 + number(&batch["round"]) / 1000.0) * if second { 0.11 } else { 0.1 };
+        (batch["makespan_s"], batch["copies"]["wall_s"]) = (took_s.into(), json!([took_s]));
+    }
+    for (delta, verdict) in [(0.9, "same"), (0.0, "slower")] {
+        record["plan"]["delta"] = delta.into();
+        place.write("r.json", record.to_string());
+        let again = place.run(&["show", "--json", "r.json"]).json();
+        assert_eq!(comparison(&again)["verdict"], verdict, "{}", comparison(&again));
+    }
 }
 
 #[test]

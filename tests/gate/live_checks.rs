@@ -32,12 +32,25 @@ fn launching_times_what_a_copy_takes() {
 const SLOWER: &str = "sleep 0.5";
 
 #[test]
-fn a_verdict_names_the_slower_one() {
+fn a_verdict_names_the_slower_one_and_a_gate_fails_it() {
     let place = Sandbox::new();
-    let record = place.compared(&["-N", "--max-runs", "40", SLOWER, "true"]);
+    let ran = place.compare(&[
+        "-N",
+        "--max-runs",
+        "40",
+        "--fail-if-slower=7",
+        "--record",
+        "r.json",
+        "true",
+        SLOWER,
+    ]);
+    ran.expect(3, &["gate", "more than 7%:", SLOWER, "true"]);
+    let sentence = ran.out.split("\n\n").next().unwrap().replace('\n', " ");
+    assert!(sentence.starts_with("true is ") && sentence.contains(" faster than 'sleep 0.5'"), "{sentence}");
+    let record = place.record("r.json");
     let comparison = &record["levels"][0]["comparisons"][0];
-    assert_eq!((&comparison["alternative"], &comparison["verdict"]), (&"true".into(), &"faster".into()));
-    assert!(number(&comparison["high"]) < 1.0, "{comparison:#}");
+    assert_eq!((&comparison["alternative"], &comparison["verdict"]), (&SLOWER.into(), &"slower".into()));
+    assert!(number(&comparison["low"]) > 1.0, "{comparison:#}");
 }
 
 #[test]

