@@ -5,14 +5,14 @@
 use std::process::Child;
 
 use crate::support::needs::{full, needs, tool};
-use crate::support::trace::{SPIN, assert_whole, compile, own_difference, rows, traced};
+use crate::support::trace::{SPIN, assert_whole, compile, rows, traced};
 use crate::support::{Sandbox, list, number};
 use serde_json::Value;
 
 /// The comparison with its explanation, as JSON.
 fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> Value {
     let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
-    own_difference(|| place.run(&words).json())
+    place.undisturbed(&words).json()
 }
 
 /// The first cause of the slower one, which is given first.
@@ -214,7 +214,9 @@ fn nobody_computes_for_longer_than_its_cpu_time_and_what_others_took_is_a_line_o
     let spin = compile(&place, "spin", SPIN);
     let _others = Others::compute(&place, &spin);
     let [slow, fast] = ["300000000", "50000000"].map(|turns| format!("{spin} {turns}"));
-    let record = explained(&place, &["-N", "--why=observe", "--why-rounds", "7"], &slow, &fast);
+    let words =
+        ["compare", "--json", "--no-check-output", "-N", "--why=observe", "--why-rounds", "7", &slow, &fast];
+    let record = place.run(&words).json();
     assert_eq!(first_cause(&record), "compute", "{:#}", record["findings"]);
     let computes = number(&record["findings"][0]["seconds"]);
     let cpu = number(&record["differences"][0]["work_s"]["median"]).abs();
@@ -230,9 +232,6 @@ fn nobody_computes_for_longer_than_its_cpu_time_and_what_others_took_is_a_line_o
     assert!(parts <= whole * 1.25, "{parts} s of {whole} s: {:#}", record["findings"]);
 }
 
-/// How often a comparison is made again that chance decided.
-const TRIES: usize = 5;
-
 #[test]
 fn where_times_do_not_tell_who_is_faster_the_cpu_time_is_told_and_who_disturbed() {
     needs!(full());
@@ -244,15 +243,10 @@ fn where_times_do_not_tell_who_is_faster_the_cpu_time_is_told_and_who_disturbed(
     place.script("waits", "#!/bin/bash\nsleep 0.$((RANDOM % 9))\nexec \"$@\"\n");
     let [more, less] = ["150000000", "4000000"].map(|turns| format!("./waits {spin} {turns}"));
     let options = ["-m", "8", "-M", "8", "--why=observe", "--no-check-output", "--record", "record"];
-    // Now and then chance tells them apart.
-    let undecided = (0..TRIES).find_map(|_| {
-        let screen = place.compare(&[&options[..], &[&more, &less]].concat()).ok().flowing();
-        let record = place.record("record");
-        let verdict = &record["levels"][0]["comparisons"][0]["verdict"];
-        (verdict == "undecided" && record["answer"]["because"]["kind"] == "cpu_time")
-            .then_some((screen, record))
-    });
-    let (screen, record) = undecided.expect("never undecided in wall time, or never told in CPU time");
+    let screen = place.compare(&[&options[..], &[&more, &less]].concat()).ok().flowing();
+    let record = place.record("record");
+    assert_eq!(record["levels"][0]["comparisons"][0]["verdict"], "undecided");
+    assert_eq!(record["answer"]["because"]["kind"], "cpu_time", "{:#}", record["answer"]);
     assert!(record["findings"].is_null() && record["refused"].is_null(), "{:#}", record["findings"]);
     assert_eq!(
         record["answer"]["slower"], record["plan"]["alternatives"][0]["name"],
@@ -271,12 +265,9 @@ fn buffers_of_the_c_library_are_not_tried_on_who_chooses_its_pieces_itself() {
     needs!(full().and_then(|()| tool("stdbuf")));
     let place = Sandbox::new();
     let copy = |bytes: u32| format!("head -c 1600000 /dev/zero | dd obs={bytes} status=none | wc -c");
-    // Where other programs have the CPUs, chance may hide the cause, and then nothing is tried on it.
-    let tried = (0..TRIES).find_map(|_| {
-        let record = explained(&place, &["--why-rounds", "7"], &copy(4), &copy(65_536));
-        record["experiments"].as_array()?.iter().find(|it| it["cause"] == "small_io").cloned()
-    });
-    let one = tried.expect("small pieces are never the cause");
+    let record = explained(&place, &["--why-rounds", "7"], &copy(4), &copy(65_536));
+    let tried = list(&record["experiments"]).iter().find(|it| it["cause"] == "small_io");
+    let one = tried.unwrap_or_else(|| panic!("{:#}", record["findings"]));
     assert_eq!((&one["outcome"], &one["command"]), (&"not_testable".into(), &Value::Null), "{one:#}");
     assert!(one["sentence"].as_str().unwrap().contains("chooses the size of its pieces itself"), "{one:#}");
 }

@@ -5,24 +5,22 @@
 use std::os::unix::process::CommandExt;
 
 use crate::support::needs::{needs, tool};
-use crate::support::trace::{SPIN, compile, own_difference};
+use crate::support::trace::{SPIN, compile};
 use crate::support::user::{program_for_all, without_privileges};
-use crate::support::{Sandbox, seccomp};
+use crate::support::{Sandbox, seccomp, undisturbed};
 use serde_json::Value;
 
 /// The comparison as the user 65534, as JSON; `forbidden` calls fail.
 fn explained(place: &Sandbox, forbidden: &[libc::c_long], slow: &str, fast: &str) -> Value {
     let words = ["compare", "--why", "--json", "--no-check-output", "--max-runs", "30", slow, fast];
     let program = program_for_all(place);
-    own_difference(|| {
-        let mut command = without_privileges(place, &program, &words);
-        let forbidden = forbidden.to_vec();
-        if !forbidden.is_empty() {
-            // SAFETY: the filter is set by two calls that are allowed after a fork.
-            unsafe { command.pre_exec(move || seccomp::refuse(&forbidden)) };
-        }
-        place.finish(command).json()
-    })
+    let mut command = undisturbed(without_privileges(place, &program, &words));
+    let forbidden = forbidden.to_vec();
+    if !forbidden.is_empty() {
+        // SAFETY: the filter is set by two calls that are allowed after a fork.
+        unsafe { command.pre_exec(move || seccomp::refuse(&forbidden)) };
+    }
+    place.finish(command).json()
 }
 
 /// The first finding, which is of the slower one, given first.

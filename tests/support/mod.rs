@@ -29,7 +29,7 @@ pub(crate) mod user;
 use serde_json::Value;
 
 pub(crate) use processes::{children, eventually, kill, launcher_of, processes};
-pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox};
+pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox, undisturbed};
 
 /// The elements of a list of JSON.
 #[track_caller]

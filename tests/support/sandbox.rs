@@ -166,15 +166,7 @@ impl Sandbox {
 
     /// Runs the program where no ordinary task can take a CPU from it: on a busy machine others are a cause of their own.
     pub(crate) fn undisturbed(&self, words: &[&str]) -> Ran {
-        let mut command = self.whyfaster(words);
-        // SAFETY: a plain system call between fork and exec; where it is not permitted nothing changes.
-        unsafe {
-            command.pre_exec(|| {
-                libc::sched_setscheduler(0, libc::SCHED_RR, &libc::sched_param { sched_priority: 1 });
-                Ok(())
-            })
-        };
-        self.finish(command)
+        self.finish(undisturbed(self.whyfaster(words)))
     }
 
     /// Starts it and waits for its end.
@@ -368,4 +360,16 @@ impl Ran {
     pub(crate) fn flowing(&self) -> String {
         self.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
+}
+
+/// A command which no ordinary task can take a CPU from. Where that is not permitted, nothing changes.
+pub(crate) fn undisturbed(mut command: Command) -> Command {
+    // SAFETY: a plain system call between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::sched_setscheduler(0, libc::SCHED_RR, &libc::sched_param { sched_priority: 1 });
+            Ok(())
+        })
+    };
+    command
 }

@@ -103,25 +103,6 @@ pub(crate) fn returned_calls(trace: &Value) -> Vec<(String, u64, u64)> {
         .collect()
 }
 
-/// The comparison whose difference is its commands' own. It is made again, a few times at most, where other programs made the
-/// difference or hid it; the last one counts in any case.
-pub(crate) fn own_difference(compare: impl Fn() -> Value) -> Value {
-    let by_others = |record: &Value| {
-        let warnings = record["warnings"].as_array();
-        let crowded = warnings.is_some_and(|all| all.iter().any(|it| it["kind"] == "others_during_batches"));
-        let first = &record["findings"][0]["cause"];
-        first.is_null() || first == "cpu_contention" || first == "unexplained" && crowded
-    };
-    let mut record = compare();
-    for _ in 1..5 {
-        if !by_others(&record) {
-            break;
-        }
-        record = compare();
-    }
-    record
-}
-
 /// A number of a row.
 pub(crate) fn seconds(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap()

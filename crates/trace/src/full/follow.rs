@@ -109,7 +109,8 @@ pub(crate) fn running(
 fn add(loaded: &Loaded, pid: i32, state: &task_state) -> Result<bool, TraceError> {
     let fd = pidfd(pid).map_err(|e| cannot(pid, e))?;
     let key = fd.as_raw_fd().to_ne_bytes();
-    let known = loaded.skel.maps.tasks.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
+    let known =
+        loaded.skel.maps.tasks.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
     match known.as_ref().map(|state| state.mode) {
         Some(mode) if mode == types::mode::MODE_ACTIVE.0 => return Ok(true),
         Some(mode) if mode == types::mode::MODE_TOOL.0 => return Ok(false),
