@@ -66,7 +66,7 @@ pub enum Step {
 }
 
 /// One round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
     /// Its load.
     pub load: u32,

@@ -14,6 +14,7 @@ use whyfaster_core::stats::quantile::median;
 use whyfaster_words::exit::Failure;
 
 use super::rig::{Ran, Rig};
+use super::round::{Series, make};
 
 /// Most of them: with 12 the two outermost at each side are left out.
 const MOST: u32 = 12;
@@ -37,52 +38,81 @@ pub(super) fn run(
     on: &mut dyn FnMut(Event),
 ) -> Result<Duets, Failure> {
     let mut duets = Duets::default();
-    let plan = rig.plan;
+    let (plan, machine) = (rig.plan, rig.machine);
     if !plan.duets() || cpus.is_empty() {
         return Ok(duets);
     }
     let others: Vec<usize> = (0..plan.alternatives.len()).filter(|&index| index != plan.baseline).collect();
     for &index in &others {
-        let lacks = |why: Obstacle| {
-            NotMeasured::new(Quantity::Duets { alternative: plan.alternatives[index].name.clone() }, why)
-        };
         let allowed_s =
             left_s.max(0.0) / others.len() as f64 * if plan.loads.is_one_copy() { 1.0 } else { PART };
-        let rounds = match rounds(plan, (batches, trials), index, allowed_s) {
-            Ok(rounds) => rounds,
-            Err(why) => {
-                duets.not_measured.push(lacks(why));
-                continue;
-            }
-        };
-        let (mut spent_s, mut longest_s) = (0.0, 0.0_f64);
-        for round in 0..rounds {
-            if rig.machine.interrupted() {
-                return Ok(duets);
-            }
-            // A neighbour on the CPU, or a speed that changed, makes them longer than the rounds said.
-            if plan.rounds.max_time_hard && spent_s + longest_s > allowed_s {
-                if round < fewest_duets(plan) {
-                    let needed_s = longest_s * f64::from(fewest_duets(plan));
-                    duets.not_measured.push(lacks(Obstacle::NoTimeForDuets { needed_s, allowed_s }));
-                }
-                break;
-            }
-            on(Event::Duet { alternative: index, round: round + 1, rounds });
-            match rig.duet(index, round, cpus)? {
-                Ran::Done(duet) => {
-                    (spent_s, longest_s) = (spent_s + duet.took_s, longest_s.max(duet.took_s));
-                    duets.ran.push(duet);
-                }
-                Ran::CannotRun(text) => {
-                    duets.not_measured.push(lacks(text.into()));
-                    break;
-                }
-                Ran::Stopped => return Ok(duets),
-            }
+        let mut of_one = OfOne { rig, cpus, on, index, rounds: 0, allowed_s, ran: Vec::new(), lacks: None };
+        match rounds(plan, (batches, trials), index, allowed_s) {
+            Ok(rounds) => of_one.rounds = rounds,
+            Err(why) => of_one.lacks = Some(why),
+        }
+        let ended = make(machine, &mut of_one)?;
+        let OfOne { ran, mut lacks, .. } = of_one;
+        duets.ran.extend(ran);
+        if let Ran::CannotRun(why) = &ended {
+            lacks = Some(why.clone().into());
+        }
+        let alternative = || plan.alternatives[index].name.clone();
+        let not_measured =
+            lacks.map(|why| NotMeasured::new(Quantity::Duets { alternative: alternative() }, why));
+        duets.not_measured.extend(not_measured);
+        if let Ran::Stopped = ended {
+            break;
         }
     }
     Ok(duets)
+}
+
+/// The duets of one alternative. A round is one run.
+struct OfOne<'a, 'b> {
+    rig: &'a mut Rig<'b>,
+    cpus: &'a [u32],
+    on: &'a mut dyn FnMut(Event),
+    index: usize,
+    /// How many there are to be.
+    rounds: u32,
+    allowed_s: f64,
+    ran: Vec<Duet>,
+    /// The reason why there are too few.
+    lacks: Option<Obstacle>,
+}
+
+impl Series for OfOne<'_, '_> {
+    type Run = u32;
+    type Made = Duet;
+
+    fn next(&mut self) -> Result<Option<Vec<u32>>, Failure> {
+        let plan = self.rig.plan;
+        let round = u32::try_from(self.ran.len()).unwrap_or(u32::MAX);
+        if round >= self.rounds {
+            return Ok(None);
+        }
+        let spent_s: f64 = self.ran.iter().map(|duet| duet.took_s).sum();
+        let longest_s = self.ran.iter().map(|duet| duet.took_s).fold(0.0, f64::max);
+        // A neighbour on the CPU, or a speed that changed, makes them longer than the rounds said.
+        if plan.rounds.max_time_hard && spent_s + longest_s > self.allowed_s {
+            if round < fewest_duets(plan) {
+                let needed_s = longest_s * f64::from(fewest_duets(plan));
+                self.lacks = Some(Obstacle::NoTimeForDuets { needed_s, allowed_s: self.allowed_s });
+            }
+            return Ok(None);
+        }
+        Ok(Some(vec![round]))
+    }
+
+    fn run(&mut self, round: u32) -> Result<Ran<Duet>, Failure> {
+        (self.on)(Event::Duet { alternative: self.index, round: round + 1, rounds: self.rounds });
+        self.rig.duet(self.index, round, self.cpus)
+    }
+
+    fn keep(&mut self, round: Vec<Duet>) {
+        self.ran.extend(round);
+    }
 }
 
 /// Seconds that the rounds leave for them. `alone` is what a copy of each alternative cost: span and work. Where further loads follow, the rounds of

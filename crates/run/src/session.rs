@@ -26,12 +26,13 @@ use super::launcher::{OWN_DESCRIPTORS, descriptors_of_copy};
 use super::machine::Machine;
 use super::real::{Real, facts};
 use super::rig::{Ran, Rig, counted};
+use super::round::{Series, make};
 use super::simulated::Simulated;
 use super::why;
 
-/// Memory that the kernel needs for a process beside its pages, about: its stack, its page tables, its descriptors.
+/// Memory that the kernel needs for each process beside its pages: a kernel stack, page tables and descriptors. An estimate.
 const KERNEL_BYTES: u64 = 128 << 10;
-/// A block was planned to end within the limit: it may take so many times as long before it is cut, as machines change their speed.
+/// A block was planned to end within the limit. As machines change their speed, it may take this many times as long before it is cut.
 const LATE: f64 = 1.1;
 
 /// Seconds that no measurement takes.
@@ -104,6 +105,7 @@ fn measure_on(machine: &dyn Machine, plan: &Plan, on: &mut dyn FnMut(Event)) -> 
     Finished { record, failure }
 }
 
+/// A measurement that runs.
 struct Session<'a> {
     plan: &'a Plan,
     machine: &'a dyn Machine,
@@ -115,7 +117,7 @@ struct Session<'a> {
     duets: Vec<Duet>,
     not_measured: Vec<NotMeasured>,
     why: Why,
-    /// Seconds that the explanation will about take; 0 where there will be none.
+    /// An estimate of the seconds that the explanation will take; 0 where there will be none.
     explaining_s: f64,
 }
 
@@ -171,7 +173,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.warm_up(rig, loads[0])?;
-        self.levels(rig, &loads, &alone)?;
+        Timed::measure(self, rig, &loads, &alone)?;
         self.trials = rig.trials().to_vec();
         self.explain(rig);
         Ok(())
@@ -209,199 +211,6 @@ impl<'a> Session<'a> {
         let of = ((self.plan, &self.host), (&self.batches[..], &analysis));
         let so_far = why::SoFar::by_now(of.0, of.1, self.machine);
         self.why = why::explain(rig, &so_far, self.on);
-    }
-
-    /// Measures all levels.
-    fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
-        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least(load))).collect();
-        let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
-        scheduler.keep(why::reserved_s(self.plan, self.machine));
-        scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
-        scheduler.stretch();
-        self.explaining_s = why::expected_s(self.plan, alone, self.machine);
-        if let Some((needed_s, left_s)) = scheduler.too_little(self.now_s()) {
-            let enough_s = (self.plan.rounds.max_time_s + 1.1 * (needed_s - left_s)).ceil();
-            (self.on)(Event::TooLittleTime { needed_s, left_s, enough_s });
-        }
-        let mut bisected = Vec::new();
-        loop {
-            if self.machine.interrupted() {
-                return Ok(());
-            }
-            match scheduler.next(self.now_s()) {
-                Step::Round(round) if round.number == 0 && !self.fits(rig, &round) => scheduler.give_up(),
-                Step::Round(round) => self.round(rig, &mut scheduler, &round)?,
-                Step::Skip { load, why } => self.skip(load, why.into()),
-                Step::EndLevel { load, rounds } => {
-                    self.account(rig, load)?;
-                    self.expect_explanation(&scheduler, load);
-                    if load == loads[0] {
-                        self.duets(rig, scheduler.kept_s(), alone)?;
-                    }
-                    (self.on)(Event::LevelEnd { load, rounds });
-                }
-                Step::Done => match self
-                    .further_level(&scheduler)
-                    .filter(|load| bisected.len() < MAX_BISECTIONS && !bisected.contains(load))
-                {
-                    Some(load) => {
-                        bisected.push(load);
-                        scheduler.add_level(load, self.least(load));
-                    }
-                    None => return Ok(()),
-                },
-            }
-        }
-    }
-
-    /// Rounds without which there is no verdict at this load.
-    fn least(&self, load: u32) -> u32 {
-        least_rounds(self.plan, &self.host, load)
-    }
-
-    /// The next load to look at, where the answer changes between two that were measured.
-    fn further_level(&self, scheduler: &Scheduler) -> Option<u32> {
-        let auto = self.plan.loads == Loads::Auto;
-        let comparisons = 0..self.plan.alternatives.len().saturating_sub(1);
-        comparisons.filter(|_| auto).find_map(|comparison| bisect(&scheduler.verdicts(comparison)))
-    }
-
-    /// Nothing will be explained if one copy alone shows no difference.
-    fn expect_explanation(&mut self, scheduler: &Scheduler, load: u32) {
-        let differs = |comparison| {
-            let verdicts = scheduler.verdicts(comparison);
-            verdicts
-                .iter()
-                .any(|(at, verdict)| *at == load && matches!(verdict, Verdict::Faster | Verdict::Slower))
-        };
-        if load == 1 && !(0..self.plan.alternatives.len().saturating_sub(1)).any(differs) {
-            self.explaining_s = 0.0;
-        }
-    }
-
-    fn skip(&mut self, load: u32, why: Obstacle) {
-        (self.on)(Event::LevelSkipped { load, why: why.clone() });
-        self.not_measured.push(NotMeasured::new(Quantity::Level { load }, why));
-    }
-
-    /// Checks before the first round of a level that its copies fit into memory, process and file limits.
-    fn fits(&mut self, rig: &Rig<'_>, round: &Round) -> bool {
-        let trials = rig.trials();
-        // One copy has run already. What it takes is known from above only: processes may share memory that each of them counts.
-        if round.load <= 1 && !trials.is_empty() {
-            return true;
-        }
-        // Without a trial, what the copies before had at most is known, and how many processes they were is not.
-        let seen =
-            self.batches.iter().flat_map(|batch| &batch.copies.max_rss_bytes).copied().max().unwrap_or(0);
-        let processes = trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
-        let private = trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(seen);
-        let together = trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(seen);
-        let piped = (0..self.plan.alternatives.len()).any(|index| rig.output(index) == Output::Pipe);
-        let need = Need {
-            processes,
-            memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
-            fds: descriptors_of_copy(piped, counted(&self.plan.metrics).len()),
-            fixed_processes: 4,
-            fixed_memory_bytes: together - private.min(together),
-            fixed_fds: OWN_DESCRIPTORS,
-        };
-        match fits(&self.machine.facts(), &need, round.load) {
-            Ok(()) => true,
-            Err(why) => {
-                self.skip(round.load, why.into());
-                false
-            }
-        }
-    }
-
-    fn round(&mut self, rig: &mut Rig<'_>, scheduler: &mut Scheduler, round: &Round) -> Result<(), Failure> {
-        if round.number == 0 {
-            let (index, of) = round.level;
-            (self.on)(Event::LevelBegin { load: round.load, index: index + 1, of });
-        }
-        let (began_s, first) = (self.now_s(), self.batches.len());
-        let mut present = None;
-        let mut ran: Vec<(Arm, u32)> = Vec::new();
-        for &(arm, number) in &round.order {
-            let position = u32::try_from(ran.len()).unwrap_or(u32::MAX);
-            if self.late(position, began_s) {
-                // The runs so far are the beginning of a random order, so they are as exchangeable as all of it.
-                if round.number > 0 || round.complete(&ran) > 0 {
-                    break;
-                }
-                // One whole round there is in any case: too few runs for a verdict.
-                if round.furthest(&ran) != Some(number) {
-                    continue;
-                }
-            }
-            if present.replace(arm) != Some(arm) {
-                rig.begin_block(arm, round.load, self.on)?;
-            }
-            self.announce(round, (arm, number), began_s);
-            match rig.batch(arm, (round.load, number), position)? {
-                Ran::Done(batch) => self.batches.push(batch),
-                Ran::Stopped => return Ok(()),
-                Ran::CannotRun(why) => {
-                    self.skip(round.load, why.into());
-                    scheduler.give_up();
-                    return Ok(());
-                }
-            }
-            ran.push((arm, number));
-        }
-        let standing = self.looks(round).then(|| self.standing(round.load));
-        let round = &Round { runs: round.complete(&ran), ..round.clone() };
-        scheduler.observe(round, &self.batches[first..], self.now_s() - began_s, standing);
-        Ok(())
-    }
-
-    /// True if the verdicts are due to be computed. A look takes in all rounds so far, and nothing depends on it before the rounds that were asked for
-    /// have run. Until then a look comes whenever the rounds have grown by a tenth.
-    fn looks(&self, round: &Round) -> bool {
-        let (rounds, ran) = (&self.plan.rounds, round.number + round.runs);
-        let decides = ran >= rounds.max || !rounds.fixed && ran >= rounds.min;
-        decides || ran % (ran / 10).max(1) < round.runs
-    }
-
-    /// Whether so much more time than was planned has passed in a block that the next batch would end well after a limit that was asked
-    /// for: commands may take longer than in their trials.
-    fn late(&self, batches: u32, began_s: f64) -> bool {
-        let (now_s, rounds) = (self.now_s(), &self.plan.rounds);
-        let batch_s = (now_s - began_s) / f64::from(batches.max(1));
-        rounds.max_time_hard && batches > 0 && now_s + batch_s > rounds.max_time_s * LATE
-    }
-
-    /// Tells that a batch is about to begin.
-    fn announce(&mut self, round: &Round, (arm, number): (Arm, u32), began_s: f64) {
-        let now_s = self.now_s();
-        let left_s = (round.left_s - (now_s - began_s)).max(0.0) + self.explaining_s;
-        (self.on)(Event::Batch {
-            load: round.load,
-            round: number + 1,
-            rounds: round.expected,
-            arm,
-            batch_s: round.batch_s,
-            left_s,
-        });
-    }
-
-    /// Computes the verdicts at a load, and reports them.
-    fn standing(&mut self, load: u32) -> Standing {
-        let alpha = alpha_per_interval(self.plan, &self.host, load);
-        let judgements =
-            level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
-        let others = (0..self.plan.alternatives.len()).filter(|index| *index != self.plan.baseline);
-        let standings = others.zip(&judgements).map(|(alternative, judgement)| SoFar {
-            alternative,
-            ratio: judgement.ratio,
-            verdict: judgement.verdict,
-        });
-        (self.on)(Event::SoFar { load, standings: standings.collect() });
-        Standing {
-            verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
-            needed: judgements.iter().filter_map(|judgement| judgement.soonest).max(),
-        }
     }
 
     /// Every alternative at once with the baseline: its CPU time decides the levels above, where all CPUs are busy.
@@ -446,6 +255,253 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// The timed rounds of a measurement.
+struct Timed<'a, 'b, 'c> {
+    session: &'a mut Session<'b>,
+    rig: &'a mut Rig<'c>,
+    scheduler: Scheduler,
+    /// The loads that were asked for.
+    loads: &'a [u32],
+    /// Span and work of a copy of each alternative, as its trial run had them.
+    alone: &'a [(f64, f64)],
+    /// Loads between those, where the answer changes.
+    bisected: Vec<u32>,
+    block: Block,
+}
+
+/// The block of rounds that runs.
+#[derive(Default)]
+struct Block {
+    plan: Round,
+    began_s: f64,
+    /// The number of batches before it.
+    batches: usize,
+    /// The arm of the last batch.
+    present: Option<Arm>,
+    ran: Vec<(Arm, u32)>,
+}
+
+impl<'a, 'b, 'c> Timed<'a, 'b, 'c> {
+    /// Measures all levels.
+    fn measure(
+        session: &'a mut Session<'b>,
+        rig: &'a mut Rig<'c>,
+        loads: &'a [u32],
+        alone: &'a [(f64, f64)],
+    ) -> Result<(), Failure> {
+        let (plan, machine) = (session.plan, session.machine);
+        let levels: Vec<(u32, u32)> =
+            loads.iter().map(|&load| (load, least_rounds(plan, &session.host, load))).collect();
+        let mut scheduler = Scheduler::new(plan, &levels, alone, capacity(plan, &session.host));
+        scheduler.keep(why::reserved_s(plan, machine));
+        scheduler.keep_for_duets(duets::kept_s(plan, alone));
+        scheduler.stretch();
+        session.explaining_s = why::expected_s(plan, alone, machine);
+        if let Some((needed_s, left_s)) = scheduler.too_little(machine.now_s()) {
+            let enough_s = (plan.rounds.max_time_s + 1.1 * (needed_s - left_s)).ceil();
+            (session.on)(Event::TooLittleTime { needed_s, left_s, enough_s });
+        }
+        let (bisected, block) = (Vec::new(), Block::default());
+        let mut timed = Self { session, rig, scheduler, loads, alone, bisected, block };
+        while let Ran::CannotRun(why) = make(machine, &mut timed)? {
+            timed.skip(timed.block.plan.load, why.into());
+            timed.scheduler.give_up();
+        }
+        Ok(())
+    }
+
+    /// The next load to look at, where the answer changes between two that were measured.
+    fn further_level(&self) -> Option<u32> {
+        let plan = self.session.plan;
+        let comparisons = 0..plan.alternatives.len().saturating_sub(1);
+        comparisons
+            .filter(|_| plan.loads == Loads::Auto && self.bisected.len() < MAX_BISECTIONS)
+            .find_map(|comparison| bisect(&self.scheduler.verdicts(comparison)))
+            .filter(|load| !self.bisected.contains(load))
+    }
+
+    fn end_level(&mut self, load: u32, rounds: u32) -> Result<(), Failure> {
+        self.session.account(self.rig, load)?;
+        self.expect_explanation(load);
+        if load == self.loads[0] {
+            self.session.duets(self.rig, self.scheduler.kept_s(), self.alone)?;
+        }
+        (self.session.on)(Event::LevelEnd { load, rounds });
+        Ok(())
+    }
+
+    /// Nothing will be explained if one copy alone shows no difference.
+    fn expect_explanation(&mut self, load: u32) {
+        let differs = |comparison| {
+            let verdicts = self.scheduler.verdicts(comparison);
+            verdicts
+                .iter()
+                .any(|(at, verdict)| *at == load && matches!(verdict, Verdict::Faster | Verdict::Slower))
+        };
+        if load == 1 && !(0..self.session.plan.alternatives.len().saturating_sub(1)).any(differs) {
+            self.session.explaining_s = 0.0;
+        }
+    }
+
+    fn skip(&mut self, load: u32, why: Obstacle) {
+        (self.session.on)(Event::LevelSkipped { load, why: why.clone() });
+        self.session.not_measured.push(NotMeasured::new(Quantity::Level { load }, why));
+    }
+
+    /// Checks before the first round of a level that its copies fit into memory, process and file limits. The error is what they do not fit into.
+    fn fits(&self, round: &Round) -> Result<(), Obstacle> {
+        let (session, trials) = (&*self.session, self.rig.trials());
+        // One copy has run already. What it takes is known from above only: processes may share memory that each of them counts.
+        if round.number > 0 || round.load <= 1 && !trials.is_empty() {
+            return Ok(());
+        }
+        // Without a trial, what the copies before had at most is known, and how many processes they were is not.
+        let seen =
+            session.batches.iter().flat_map(|batch| &batch.copies.max_rss_bytes).copied().max().unwrap_or(0);
+        let processes = trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
+        let private = trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(seen);
+        let together = trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(seen);
+        let piped = (0..session.plan.alternatives.len()).any(|index| self.rig.output(index) == Output::Pipe);
+        let need = Need {
+            processes,
+            memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
+            fds: descriptors_of_copy(piped, counted(&session.plan.metrics).len()),
+            fixed_processes: 4,
+            fixed_memory_bytes: together - private.min(together),
+            fixed_fds: OWN_DESCRIPTORS,
+        };
+        fits(&session.machine.facts(), &need, round.load).map_err(Obstacle::from)
+    }
+
+    /// Begins a block; its runs.
+    fn begin(&mut self, plan: Round) -> Vec<(Arm, u32)> {
+        if plan.number == 0 {
+            let (index, of) = plan.level;
+            (self.session.on)(Event::LevelBegin { load: plan.load, index: index + 1, of });
+        }
+        let (began_s, batches) = (self.session.machine.now_s(), self.session.batches.len());
+        let order = plan.order.clone();
+        self.block = Block { plan, began_s, batches, ..Block::default() };
+        order
+    }
+
+    /// True if so much more time than was planned has passed in a block that the next batch would end well after a limit that was asked for: commands
+    /// may take longer than in their trials.
+    fn late(&self) -> bool {
+        let (now_s, rounds) = (self.session.machine.now_s(), &self.session.plan.rounds);
+        let batches = self.block.ran.len();
+        let batch_s = (now_s - self.block.began_s) / batches.max(1) as f64;
+        rounds.max_time_hard && batches > 0 && now_s + batch_s > rounds.max_time_s * LATE
+    }
+
+    /// True if a run of a block that is late is left out.
+    fn left_out(&self, number: u32) -> bool {
+        let Block { plan, ran, .. } = &self.block;
+        // The runs so far are the beginning of a random order, so they are as exchangeable as all of it. One whole round there is in any
+        // case: too few runs for a verdict.
+        self.late() && (plan.number > 0 || plan.complete(ran) > 0 || plan.furthest(ran) != Some(number))
+    }
+
+    /// Tells that a batch is about to begin.
+    fn announce(&mut self, (arm, number): (Arm, u32)) {
+        let Block { plan, began_s, .. } = &self.block;
+        let left_s = (plan.left_s - (self.session.machine.now_s() - began_s)).max(0.0);
+        (self.session.on)(Event::Batch {
+            load: plan.load,
+            round: number + 1,
+            rounds: plan.expected,
+            arm,
+            batch_s: plan.batch_s,
+            left_s: left_s + self.session.explaining_s,
+        });
+    }
+
+    /// True if the verdicts are due to be computed. A look takes in all rounds so far, and nothing depends on it before the rounds that were asked for
+    /// have run. Until then a look comes whenever the rounds have grown by a tenth.
+    fn looks(&self) -> bool {
+        let (rounds, block) = (&self.session.plan.rounds, &self.block.plan);
+        let ran = block.number + block.runs;
+        let decides = ran >= rounds.max || !rounds.fixed && ran >= rounds.min;
+        decides || ran % (ran / 10).max(1) < block.runs
+    }
+
+    /// Computes the verdicts at a load, and reports them.
+    fn standing(&mut self, load: u32) -> Standing {
+        let Session { plan, host, batches, on, .. } = &mut *self.session;
+        let alpha = alpha_per_interval(plan, host, load);
+        let judgements = level_verdicts(plan, batches.iter().filter(|batch| batch.load == load), alpha);
+        let others = (0..plan.alternatives.len()).filter(|index| *index != plan.baseline);
+        let standings = others.zip(&judgements).map(|(alternative, judgement)| SoFar {
+            alternative,
+            ratio: judgement.ratio,
+            verdict: judgement.verdict,
+        });
+        on(Event::SoFar { load, standings: standings.collect() });
+        Standing {
+            verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
+            needed: judgements.iter().filter_map(|judgement| judgement.soonest).max(),
+        }
+    }
+}
+
+/// A round of the loop is a block of the schedule: its rounds run mixed.
+impl Series for Timed<'_, '_, '_> {
+    type Run = (Arm, u32);
+    /// Each batch is kept when it has run, also that of a block that an interrupt cuts.
+    type Made = ();
+
+    fn next(&mut self) -> Result<Option<Vec<(Arm, u32)>>, Failure> {
+        let machine = self.session.machine;
+        while !machine.interrupted() {
+            match self.scheduler.next(machine.now_s()) {
+                Step::Round(round) => match self.fits(&round) {
+                    Ok(()) => return Ok(Some(self.begin(round))),
+                    Err(why) => {
+                        self.skip(round.load, why);
+                        self.scheduler.give_up();
+                    }
+                },
+                Step::Skip { load, why } => self.skip(load, why.into()),
+                Step::EndLevel { load, rounds } => self.end_level(load, rounds)?,
+                Step::Done => match self.further_level() {
+                    Some(load) => {
+                        self.bisected.push(load);
+                        let (plan, host) = (self.session.plan, &self.session.host);
+                        self.scheduler.add_level(load, least_rounds(plan, host, load));
+                    }
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(None)
+    }
+
+    fn run(&mut self, (arm, number): (Arm, u32)) -> Result<Ran<()>, Failure> {
+        if self.left_out(number) {
+            return Ok(Ran::Done(()));
+        }
+        let load = self.block.plan.load;
+        if self.block.present.replace(arm) != Some(arm) {
+            self.rig.begin_block(arm, load, self.session.on)?;
+        }
+        self.announce((arm, number));
+        let position = u32::try_from(self.block.ran.len()).unwrap_or(u32::MAX);
+        let ran = self.rig.batch(arm, (load, number), position)?;
+        Ok(ran.map(|batch| {
+            self.session.batches.push(batch);
+            self.block.ran.push((arm, number));
+        }))
+    }
+
+    fn keep(&mut self, _: Vec<()>) {
+        let standing = self.looks().then(|| self.standing(self.block.plan.load));
+        let block = &self.block;
+        let ran = Round { runs: block.plan.complete(&block.ran), ..block.plan.clone() };
+        let took_s = self.session.machine.now_s() - block.began_s;
+        self.scheduler.observe(&ran, &self.session.batches[block.batches..], took_s, standing);
     }
 }
 

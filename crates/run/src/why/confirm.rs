@@ -16,7 +16,7 @@ use whyfaster_words::exit::Failure;
 use super::super::realtime;
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
-use super::super::round::{order, whole_round};
+use super::super::round::{Series, make, order};
 use super::super::stage;
 use super::elf;
 use super::so_far::{SoFar, alone_s};
@@ -55,11 +55,24 @@ pub(super) fn confirm(
         if let Ok(test) = one.test.clone() {
             // What is expected is said before anybody can know what comes out.
             on(Event::Predicted { number: index + 1, of, planned: Box::new(one.clone()) });
-            let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left };
             let says = |measured: &Measured| {
                 why::judge(&one, explained, &measured.control_s, &measured.changed_s).outcome
             };
-            let ended = experiment.run(one.alternative, &test, &mut measured, says);
+            let mut experiment = Experimenting {
+                rig,
+                so_far,
+                on,
+                number: (index + 1, of),
+                left,
+                alternative: one.alternative,
+                test: &test,
+                says: &says,
+                began_s: now_s,
+                made: 0,
+                measured: &mut measured,
+                no_time: None,
+            };
+            let ended = experiment.make();
             // A run that a signal ended says nothing of what can be tested.
             if let (Err(why), false) = (ended, so_far.machine.interrupted()) {
                 one.test = Err(why);
@@ -122,60 +135,76 @@ struct Left {
     least_s: f64,
 }
 
-struct Experimenting<'a, 'b, 'c> {
+/// Rounds of one experiment: each has a run as it is, and one that is changed.
+struct Experimenting<'a, 'b> {
     rig: &'a mut Rig<'b>,
-    so_far: &'a SoFar<'c>,
+    so_far: &'a SoFar<'a>,
     on: &'a mut dyn FnMut(Event),
+    /// Its number, and how many there are.
     number: (usize, usize),
     left: Left,
+    alternative: usize,
+    test: &'a Test,
+    /// What the rounds so far show.
+    says: &'a dyn Fn(&Measured) -> Outcome,
+    began_s: f64,
+    made: u32,
+    measured: &'a mut Measured,
+    /// The reason why there is too little time.
+    no_time: Option<Untestable>,
 }
 
-impl Experimenting<'_, '_, '_> {
-    /// Runs both ways in turns, into `measured`, until that says something. The error says why it tells nothing.
-    fn run(
-        &mut self,
-        alternative: usize,
-        test: &Test,
-        measured: &mut Measured,
-        says: impl Fn(&Measured) -> Outcome,
-    ) -> Result<(), Untestable> {
-        let began_s = self.so_far.now_s();
-        // Numbers begin with 1, so no experiment has the orders of the observed rounds.
-        let seed = self.so_far.plan.seed ^ self.number.0 as u64;
-        let both_s = 2.0 * alone_s(self.so_far.batches, alternative);
-        for round in 0..MOST {
-            let spent_s = self.so_far.now_s() - began_s;
-            let per_round_s = if round > 0 { spent_s / f64::from(round) } else { both_s };
-            let affordable = |left_s: f64| (left_s / (per_round_s + PER_RUN_S)) as u32;
-            if affordable(self.left.least_s) < LEAST {
-                let seconds = per_round_s * f64::from(LEAST);
-                return Err(Untestable::NoTime { rounds: LEAST, seconds });
-            }
-            // Behind the last look, rounds would tell nothing.
-            let looks = looks::looks(affordable(self.left.usual_s).clamp(LEAST, MOST) as usize);
-            let rounds = looks.last().map_or(LEAST, |last| *last as u32);
-            let looked = round >= LEAST && looks::next(round as usize - 1) == round as usize;
-            if round >= rounds || looked && says(measured) != Outcome::Undecided {
-                break;
-            }
-            let (number, of) = self.number;
-            let more = f64::from(rounds - round) + (of - number) as f64 * f64::from(rounds);
-            let left_s = more * per_round_s.min(self.left.usual_s / f64::from(LEAST)).max(PER_RUN_S);
-            (self.on)(Event::Experiment { number, of, round: round + 1, rounds, left_s });
-            let runs = whole_round(order(seed, round, 2), |place| {
-                let changed = place == 1;
-                let variation = if changed { &test.changed } else { &test.control };
-                let ran = self.rig.varied(alternative, variation, round)?;
-                Ok(ran.map(|outcome| (changed, outcome.makespan_s)))
-            });
-            match runs {
-                Ok(Ran::Done(runs)) => runs.into_iter().for_each(|run| measured.add(run)),
-                Ok(Ran::Stopped) => return Ok(()),
-                Ok(Ran::CannotRun(why)) => return Err(Untestable::CannotRun { why }),
-                Err(failure) => return Err(Untestable::CannotRun { why: failure.message }),
-            }
+impl Experimenting<'_, '_> {
+    /// Makes its rounds. The error is the reason why it tells nothing.
+    fn make(&mut self) -> Result<(), Untestable> {
+        match make(self.so_far.machine, self) {
+            Ok(Ran::CannotRun(why)) => Err(Untestable::CannotRun { why }),
+            Ok(Ran::Done(()) | Ran::Stopped) => self.no_time.take().map_or(Ok(()), Err),
+            Err(failure) => Err(Untestable::CannotRun { why: failure.message }),
         }
-        Ok(())
+    }
+}
+
+impl Series for Experimenting<'_, '_> {
+    /// Whether it is the changed one.
+    type Run = bool;
+    type Made = (bool, f64);
+
+    fn next(&mut self) -> Result<Option<Vec<bool>>, Failure> {
+        let (round, spent_s) = (self.made, self.so_far.now_s() - self.began_s);
+        let both_s = 2.0 * alone_s(self.so_far.batches, self.alternative);
+        let per_round_s = if round > 0 { spent_s / f64::from(round) } else { both_s };
+        let affordable = |left_s: f64| (left_s / (per_round_s + PER_RUN_S)) as u32;
+        if affordable(self.left.least_s) < LEAST && round < MOST {
+            let seconds = per_round_s * f64::from(LEAST);
+            self.no_time = Some(Untestable::NoTime { rounds: LEAST, seconds });
+            return Ok(None);
+        }
+        // Behind the last look, rounds would tell nothing.
+        let looks = looks::looks(affordable(self.left.usual_s).clamp(LEAST, MOST) as usize);
+        let rounds = looks.last().map_or(LEAST, |last| *last as u32);
+        let looked = round >= LEAST && looks::next(round as usize - 1) == round as usize;
+        if round >= rounds || looked && (self.says)(self.measured) != Outcome::Undecided {
+            return Ok(None);
+        }
+        let (number, of) = self.number;
+        let more = f64::from(rounds - round) + (of - number) as f64 * f64::from(rounds);
+        let left_s = more * per_round_s.min(self.left.usual_s / f64::from(LEAST)).max(PER_RUN_S);
+        (self.on)(Event::Experiment { number, of, round: round + 1, rounds, left_s });
+        // Numbers begin with 1, so no experiment has the orders of the observed rounds.
+        let seed = self.so_far.plan.seed ^ number as u64;
+        Ok(Some(order(seed, round, 2).into_iter().map(|place| place == 1).collect()))
+    }
+
+    fn run(&mut self, changed: bool) -> Result<Ran<Self::Made>, Failure> {
+        let variation = if changed { &self.test.changed } else { &self.test.control };
+        let ran = self.rig.varied(self.alternative, variation, self.made)?;
+        Ok(ran.map(|outcome| (changed, outcome.makespan_s)))
+    }
+
+    fn keep(&mut self, round: Vec<Self::Made>) {
+        round.into_iter().for_each(|run| self.measured.add(run));
+        self.made += 1;
     }
 }
 

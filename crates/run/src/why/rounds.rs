@@ -10,7 +10,7 @@ use whyfaster_core::why::{self, Settling, Why};
 use whyfaster_words::exit::Failure;
 
 use super::super::rig::{Ran, Rig};
-use super::super::round::{order, whole_round};
+use super::super::round::{Series, make, order};
 use super::confirm;
 use super::sampled::SampledRuns;
 use super::so_far::{Ends, SoFar, alone_s};
@@ -59,67 +59,120 @@ pub(super) fn run(
     explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
-    let alternatives = observing.alternatives.clone();
-    let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
-    let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
-    let mut aim = Aim { asked: wanted.rounds, settling: Settling::default() };
-    let experiments_s = if wanted.confirm { confirm::expected_s(alone.iter().copied()) } else { 0.0 };
-    let mut longest_s: f64 = 0.0;
-    let (mut done, mut out_of_time) = (0, false);
-    let mut sampled = SampledRuns::default();
-    for round in 0..wanted.rounds.unwrap_or(MOST) {
-        let began_s = so_far.now_s();
-        let rounds = aim.next(round);
-        let left_s = f64::from(rounds - round) * longest_s.max(round_s);
+    let alone_s: Vec<f64> =
+        observing.alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
+    let mut observed = Observed {
+        rig,
+        so_far,
+        explained,
+        on,
+        wanted,
+        ends,
+        round_s: alone_s.iter().map(|seconds| seconds + PER_RUN_S).sum(),
+        experiments_s: if wanted.confirm { confirm::expected_s(alone_s.iter().copied()) } else { 0.0 },
+        alone_s,
+        observing,
+        aim: Aim { asked: wanted.rounds, settling: Settling::default() },
+        sampled: SampledRuns::default(),
+        longest_s: 0.0,
+        made: 0,
+        began_s: 0.0,
+        left_s: 0.0,
+        out_of_time: false,
+    };
+    let ended = make(so_far.machine, &mut observed)?;
+    observed.end(ended);
+    Ok(())
+}
+
+/// Observed rounds so far.
+struct Observed<'a, 'b> {
+    rig: &'a mut Rig<'b>,
+    so_far: &'a SoFar<'a>,
+    observing: &'a mut Observing,
+    explained: &'a mut Why,
+    on: &'a mut dyn FnMut(Event),
+    wanted: &'a Explain,
+    ends: Ends,
+    /// Seconds that a copy of each alternative takes alone.
+    alone_s: Vec<f64>,
+    /// Seconds that a round takes, by what its commands take alone.
+    round_s: f64,
+    /// Seconds of the longest round so far.
+    longest_s: f64,
+    /// Seconds that experiments will take.
+    experiments_s: f64,
+    aim: Aim,
+    sampled: SampledRuns,
+    made: u32,
+    /// When the last round began, and how many seconds were left then.
+    began_s: f64,
+    left_s: f64,
+    out_of_time: bool,
+}
+
+impl Series for Observed<'_, '_> {
+    type Run = usize;
+    type Made = (usize, u32, Seen);
+
+    fn next(&mut self) -> Result<Option<Vec<usize>>, Failure> {
+        let (round, asked) = (self.made, self.wanted.rounds);
+        let enough =
+            round > 0 && !self.aim.goes_on(round, || why::explain(&self.so_far.given(self.explained)));
+        if enough || round >= asked.unwrap_or(MOST) {
+            return Ok(None);
+        }
+        let round_s = self.longest_s.max(self.round_s);
+        self.began_s = self.so_far.now_s();
+        self.left_s = f64::from(self.aim.next(round) - round) * round_s;
         // The first one is made whatever it takes, unless a limit was asked for. Behind the least, rounds that do not reach the next look
         // tell nothing.
-        let limited = so_far.plan.rounds.max_time_hard || round > 0 && wanted.rounds.is_none();
-        let (takes_s, until_s) = match round < LEAST || wanted.rounds.is_some() {
-            true => (longest_s.max(round_s), ends.last_s),
-            false => (left_s, ends.usual_s),
+        let limited = self.so_far.plan.rounds.max_time_hard || round > 0 && asked.is_none();
+        let (takes_s, until_s) = match round < LEAST || asked.is_some() {
+            true => (round_s, self.ends.last_s),
+            false => (self.left_s, self.ends.usual_s),
         };
-        if limited && began_s + takes_s > until_s {
-            out_of_time = true;
-            break;
-        }
-        let seen = whole_round(order(so_far.plan.seed, round, alternatives.len()), |place| {
-            if so_far.machine.interrupted() {
-                return Ok(Ran::Stopped);
-            }
-            let alternative = alternatives[place];
-            on(Event::Traced { round: round + 1, rounds, alternative, left_s: left_s + experiments_s });
-            let facts = observing.facts[place].clone();
-            let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
-            Ok(observing.tracer.run(rig, wanted)?.map(|run| (alternative, round, run)))
-        });
-        match seen? {
-            Ran::Done(seen) => seen.into_iter().for_each(|run| keep(explained, &mut sampled, run)),
-            Ran::Stopped => break,
-            Ran::CannotRun(why) => {
-                explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
-                break;
-            }
-        }
-        longest_s = longest_s.max(so_far.now_s() - began_s);
-        done = round + 1;
-        if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
-            break;
-        }
+        self.out_of_time = limited && self.began_s + takes_s > until_s;
+        let order = || order(self.so_far.plan.seed, round, self.observing.alternatives.len());
+        Ok((!self.out_of_time).then(order))
     }
-    explained.keep_typical_schedules();
-    explained.stacks = sampled.finish();
-    if !so_far.machine.interrupted() {
-        let hard = so_far.plan.rounds.max_time_hard;
-        let why = match out_of_time {
-            true if done < wanted.rounds.unwrap_or(LEAST) => {
-                Some(RoundsLeftOut::NoTime { made: done, asked: wanted.rounds, hard })
+
+    fn run(&mut self, place: usize) -> Result<Ran<Self::Made>, Failure> {
+        let (alternative, number) = (self.observing.alternatives[place], self.made);
+        let (rounds, left_s) = (self.aim.next(number), self.left_s + self.experiments_s);
+        (self.on)(Event::Traced { round: number + 1, rounds, alternative, left_s });
+        let facts = self.observing.facts[place].clone();
+        let wanted = Wanted { alternative, copies: 1, number, facts, untraced_s: self.alone_s[place] };
+        Ok(self.observing.tracer.run(self.rig, wanted)?.map(|run| (alternative, number, run)))
+    }
+
+    fn keep(&mut self, round: Vec<Self::Made>) {
+        for run in round {
+            keep(self.explained, &mut self.sampled, run);
+        }
+        self.longest_s = self.longest_s.max(self.so_far.now_s() - self.began_s);
+        self.made += 1;
+    }
+}
+
+impl Observed<'_, '_> {
+    /// Keeps what there is when they have ended so, and the reason why there are no more.
+    fn end(self, ended: Ran<()>) {
+        let (made, asked, hard) = (self.made, self.wanted.rounds, self.so_far.plan.rounds.max_time_hard);
+        let explained = self.explained;
+        explained.keep_typical_schedules();
+        explained.stacks = self.sampled.finish();
+        let why = match ended {
+            Ran::Stopped => None,
+            Ran::CannotRun(why) => Some(RoundsLeftOut::CannotRun { why }),
+            Ran::Done(()) if !self.out_of_time => None,
+            Ran::Done(()) if made < asked.unwrap_or(LEAST) => {
+                Some(RoundsLeftOut::NoTime { made, asked, hard })
             }
-            true => Some(unsettled(&aim, done, longest_s, hard)),
-            false => None,
+            Ran::Done(()) => Some(unsettled(&self.aim, made, self.longest_s, hard)),
         };
         explained.left_out.extend(why.map(|why| LeftOut::Rounds { why }));
     }
-    Ok(())
 }
 
 /// Keeps an observed run as a record does.
