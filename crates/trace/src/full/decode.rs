@@ -447,3 +447,17 @@ fn task_kind(detail: u8) -> Option<TaskKind> {
 #[cfg(test)]
 #[path = "decode_fuzz.rs"]
 mod fuzz;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_cannot_be_read_counts_as_lost() {
+        let mut decoder = Decoder::default();
+        for bytes in [&b""[..], b"short", &[0xff; 256]] {
+            decoder.take(bytes);
+        }
+        assert_eq!(decoder.lost.map, 3);
+    }
+}

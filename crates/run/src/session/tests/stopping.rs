@@ -1,5 +1,7 @@
 //! When a measurement stops by itself.
 
+use std::collections::BTreeSet;
+
 use whyfaster_core::analysis::fewest_duets;
 
 use super::chance::noisy;
@@ -59,12 +61,41 @@ fn each_rule_stops_a_measurement() {
         if plan.rounds.max_time_hard {
             assert!(record.took_s <= plan.rounds.max_time_s * LATE, "{case}: {} s", record.took_s);
         }
-        let ended = events.iter().filter(|it| matches!(it, Event::LevelEnd { .. })).count();
-        assert_eq!(ended, expected.len(), "{case}");
+        // Of a round that was cut, no run counts.
+        let ended: Vec<(u32, u32)> = events.iter().filter_map(ended).collect();
+        assert_eq!(ended, found, "{case}");
     }
 }
 
-/// Fixed rounds are looked at, too: the progress line shows how the verdict stands.
+fn ended(event: &Event) -> Option<(u32, u32)> {
+    match event {
+        Event::LevelEnd { load, rounds } => Some((*load, *rounds)),
+        _ => None,
+    }
+}
+
+/// Commands that become slower than in their trials.
+#[test]
+fn a_block_that_takes_too_long_is_cut_and_counts_its_whole_rounds() {
+    let rounds = Rounds { max_time_hard: true, ..rounds_of(1, u32::MAX, 3.0) };
+    let plan = Plan { rounds, ..plan_of(2) };
+    for (late, begins_s) in [("the first block", 0.02), ("a later block", 0.2)] {
+        let slow = move |_, now_s| if now_s < begins_s { 1.0 } else { 40.0 };
+        let machine = paced(computing(&plan, &[0.01, 0.012]), Box::new(slow));
+        let (Finished { record, failure }, events) = measured(&machine, &plan);
+        assert!(failure.is_none() && record.status == Status::Complete, "{late}: {failure:?}");
+        assert!(record.took_s <= plan.rounds.max_time_s * LATE + 0.5, "{late}: {} s", record.took_s);
+        let rounds_of = |index| {
+            let of_it = record.batches.iter().filter(move |it| it.arm == Arm::Alternative(index));
+            of_it.map(|it| it.round).collect::<BTreeSet<u32>>()
+        };
+        let most = rounds_of(0).intersection(&rounds_of(1)).count();
+        let counted: Vec<_> = events.iter().filter_map(ended).collect();
+        assert!((1..=most).contains(&(counted[0].1 as usize)), "{late}: {counted:?} of {most}");
+    }
+}
+
+/// Verdicts are also computed while a fixed number of rounds runs, for the progress line.
 #[test]
 fn the_verdict_so_far_is_reported_while_the_rounds_run() {
     let plan = Plan { rounds: Rounds { fixed: true, ..rounds_of(100, 100, 100.0) }, ..plan_of(2) };
