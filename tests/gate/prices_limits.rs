@@ -1,11 +1,11 @@
 //! `prices` where things are missing or forbidden: one CPU, no /proc, calls that a filter refuses, tight limits, a full disk,
 //! an interrupt, a reader that leaves. What cannot be measured is a row with the reason; nothing is left behind.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::needs::{needs, root};
 use crate::support::prices::{list_of, run, why};
+use crate::support::terminal;
 use crate::support::user::as_user;
 use crate::support::{PROGRAM, Sandbox, eventually};
 use rustix::process::Signal;
@@ -15,17 +15,16 @@ use serde_json::Value;
 fn an_interrupt_ends_every_process_and_keeps_a_partial_list() {
     let place = Sandbox::new();
     let file = place.file("partial.json");
-    let running = place.start(&["prices", "kernel", "process", "--record", &file]);
-    // Each line of a repetition has a process of its own: after so many there is something to keep.
-    let mut seen = BTreeSet::new();
-    eventually("fifty processes", || {
-        seen.extend(place.alive());
-        seen.len() > 50
-    });
-    running.signal(Signal::INT);
-    let ran = running.wait();
-    ran.expect(130, &["interrupted: ", "the partial list is in"]);
-    assert!(ran.flowing().contains("; partial: it was"), "{}", ran.out);
+    let command = place.whyfaster(&["prices", "kernel", "process", "--record", &file]);
+    let (mut terminal, child) = terminal::start(command);
+    // After some repetitions there is something to keep.
+    terminal::show_until(&mut terminal, &mut String::new(), 0, "repetition 4 of ");
+    let (code, shown) = terminal::press_ctrl_c(terminal, child);
+    assert_eq!(code, Some(130), "{shown}");
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["interrupted: ", "the partial list is in", "; partial: it was"] {
+        assert!(shown.contains(said), "no '{said}': {shown}");
+    }
     place.assert_clean();
     let list: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(list["status"], "interrupted");
