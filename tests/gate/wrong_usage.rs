@@ -14,6 +14,9 @@ compare --min-runs 5 --max-runs 4 true
 compare --warmup -1 true
 compare -p a -p b true
 compare --reference-name x true
+compare -L n 1,2 --reference "echo {n}" "echo {n}"
+compare -L n 1,2 --reference true -p "sleep {n}" "echo {n}"
+compare -L n 1,2 --reference true --setup "touch {n}" "echo {n}"
 compare -P n 1 true
 compare -P n 3 1 true
 compare -P n 1 x true

@@ -18,6 +18,31 @@ struct Draft<'a> {
     parameters: BTreeMap<String, String>,
 }
 
+impl Draft<'_> {
+    /// Puts the parameters into the text of an option. The reference has no parameters: where its text mentions one of `names`, nothing could be put in.
+    fn put_in(&self, names: &BTreeSet<String>, option: &str, text: &str) -> Result<String, Failure> {
+        let lacks = |name: &&String| !self.parameters.contains_key(*name) && mentions(text, name);
+        let Some(name) = names.iter().find(lacks) else { return Ok(substitute(text, &self.parameters)) };
+        let hint = match option {
+            "--reference" | "--reference-name" => {
+                format!("Write a value in place of {{{name}}}: the parameters are for the other commands.")
+            }
+            "--setup" | "--cleanup" => {
+                format!(
+                    "Leave out --reference: then {{{name}}} has a value for each command, and the first one is the baseline."
+                )
+            }
+            _ => format!(
+                "Give {option} once for each command, first for the reference and without {{{name}}}."
+            ),
+        };
+        Err(Failure::usage(
+            format!("{option} '{text}' mentions {{{name}}}, and the reference has no value for it"),
+            hint,
+        ))
+    }
+}
+
 /// The alternatives in their order: the reference if there is one, then the commands.
 pub(super) fn resolve(commands: &[String], args: &HyperfineArgs) -> Result<Vec<Alternative>, Failure> {
     let mut drafts = Vec::new();
@@ -125,38 +150,41 @@ fn complete(drafts: Vec<Draft<'_>>, args: &HyperfineArgs) -> Result<Vec<Alternat
     let total = drafts.len();
     let prepare = Shared::new("--prepare", &args.prepare, total)?;
     let conclude = Shared::new("--conclude", &args.conclude, total)?;
-    let outputs: Vec<Output> =
-        args.output.iter().map(|word| output_policy::output(word)).collect::<Result<_, _>>()?;
-    let output = Shared::new("--output", &outputs, total)?;
+    let output = Shared::new("--output", &args.output, total)?;
     let environments: Vec<BTreeMap<String, String>> =
         args.start.env.iter().map(|text| output_policy::environment(text)).collect::<Result<_, _>>()?;
     let env = Shared::new("--env", &environments, total)?;
 
+    let names: BTreeSet<String> = drafts.iter().flat_map(|draft| draft.parameters.keys().cloned()).collect();
     let mut taken = BTreeSet::new();
     let mut alternatives = Vec::with_capacity(total);
     for (i, draft) in drafts.into_iter().enumerate() {
-        let put_in = |text: &String| substitute(text, &draft.parameters);
-        let command = substitute(draft.command, &draft.parameters);
+        let put_in = |option: &str, text: &str| draft.put_in(&names, option, text);
+        let command = put_in("--reference", draft.command)?;
         if command.trim().is_empty() {
             return Err(Failure::usage(format!("command {} is empty", i + 1), "Give a command line to run."));
         }
-        let given_name = draft.name.map(|name| substitute(name, &draft.parameters));
+        let given_name = draft.name.map(|name| put_in("--reference-name", name)).transpose()?;
         let env = env.of(i);
+        let filled = |(name, value): (&String, &String)| -> Result<(String, String), Failure> {
+            Ok((name.clone(), put_in("--env", value)?))
+        };
         let name = given_name.as_deref().unwrap_or(&command);
         let name = unique(&mut taken, shown_name(name, &draft, env));
+        let hook = |option: &str, line: Option<&String>| line.map(|line| put_in(option, line)).transpose();
         alternatives.push(Alternative {
             name,
             given_name,
-            setup: args.setup.as_ref().map(put_in),
-            prepare: prepare.of(i).map(put_in),
-            conclude: conclude.of(i).map(put_in),
-            cleanup: args.cleanup.as_ref().map(put_in),
-            output: if args.show_output {
-                Output::Inherit
-            } else {
-                output.of(i).cloned().unwrap_or(Output::Auto)
+            setup: hook("--setup", args.setup.as_ref())?,
+            prepare: hook("--prepare", prepare.of(i))?,
+            conclude: hook("--conclude", conclude.of(i))?,
+            cleanup: hook("--cleanup", args.cleanup.as_ref())?,
+            output: match output.of(i) {
+                _ if args.show_output => Output::Inherit,
+                Some(word) => output_policy::output(&put_in("--output", word)?)?,
+                None => Output::Auto,
             },
-            env: env.into_iter().flatten().map(|(name, value)| (name.clone(), put_in(value))).collect(),
+            env: env.into_iter().flatten().map(filled).collect::<Result<_, Failure>>()?,
             named_bytes: named_bytes(&command),
             command,
             parameters: draft.parameters,
