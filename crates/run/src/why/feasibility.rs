@@ -4,10 +4,10 @@ use whyfaster_core::analysis::Comparison;
 use whyfaster_core::plan::{Explain, Mode, Plan};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why;
-use whyfaster_core::why::statement::{Missing, Refusal, RoundsLeftOut};
+use whyfaster_core::why::statement::{Missing, Refusal};
 
 use super::super::machine::Machine;
-use super::so_far::{SECONDS, SoFar, alone_s, is_to_end_soon};
+use super::so_far::{SoFar, shares_s};
 use super::{confirm, rounds};
 
 /// Of a hard `--max-time`, the part that is kept for an explanation.
@@ -16,9 +16,6 @@ const KEPT: f64 = 0.4;
 /// Seconds that an explanation that was asked for needs at least, on a busy machine: loading the tracer, the prices of
 /// operations and some rounds.
 const NEEDED_S: f64 = 3.0;
-
-/// Seconds that loading the tracer and the prices of operations takes on a quiet machine.
-const OPENING_S: f64 = 0.5;
 
 /// The part of a hard `--max-time` that an explanation may take from the verdicts to get these.
 const KEPT_AT_MOST: f64 = 0.6;
@@ -57,8 +54,7 @@ pub(crate) fn expected_s(plan: &Plan, alone: &[(f64, f64)], machine: &dyn Machin
     let spans = || alone.iter().map(|(span_s, _)| *span_s);
     let most_s = match plan.rounds.max_time_hard {
         true => kept_s(plan.rounds.max_time_s, wanted.asked),
-        false if is_to_end_soon(plan, spans().sum()) => plan.rounds.max_time_s,
-        false => plan.rounds.max_time_s.max(SECONDS.1),
+        false => plan.rounds.max_time_s.max(shares_s(plan, spans().sum(), plan.rounds.max_time_s).0),
     };
     let observed_s = match machine.support().full() {
         true => rounds::expected_s(wanted, spans()),
@@ -108,11 +104,6 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     let left_s = so_far.ends().last_s - so_far.now_s();
     if left_s <= 0.0 && plan.rounds.max_time_hard {
         return Feasibility::Refused(Refusal::NoTime);
-    }
-    let alone = traced.iter().map(|index| alone_s(so_far.batches, *index));
-    if so_far.soon && OPENING_S + rounds::expected_s(wanted, alone) > left_s {
-        let why = RoundsLeftOut::NoTime { made: 0, asked: None, hard: false };
-        return Feasibility::Refused(Refusal::NotObserved { why });
     }
     Feasibility::Traced(traced)
 }

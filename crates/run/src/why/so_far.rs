@@ -9,9 +9,14 @@ use whyfaster_core::why::{ExplainInput, Why};
 
 use super::super::machine::Machine;
 
-/// Seconds for an explanation where the time is not limited: about as many as the verdicts took, and so many at the least and at the most. Who asks for an
-/// explanation gets the most. One of quick commands that nobody asked for ends with the time of the verdicts.
-pub(super) const SECONDS: (f64, f64) = (5.0, 30.0);
+/// Seconds that an explanation gets where somebody asked for more than a usual comparison: at least, and at most.
+const SECONDS: (f64, f64) = (5.0, 30.0);
+/// Seconds and runs of each command that a usual explanation gets after the verdict.
+const USUAL: (f64, f64) = (1.0, 8.0);
+/// The same for the first observed rounds and the first experiment, without which there is no explanation.
+const LAST: (f64, f64) = (2.0, 12.0);
+/// Runs of each command for which there is always time: the first observed rounds.
+const FIRST: f64 = 4.0;
 
 /// When an explanation ends, seconds after the beginning of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,26 +28,33 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Of an explanation that begins now; `soon` says whether all [is to end soon](is_to_end_soon).
-    fn of(plan: &Plan, soon: bool, now_s: f64) -> Self {
+    /// The ends of an explanation that begins now, of commands which alone take `alone_s` one after the other.
+    fn of(plan: &Plan, alone_s: f64, now_s: f64) -> Self {
         let rounds = &plan.rounds;
-        if rounds.max_time_hard || soon {
+        if rounds.max_time_hard {
             return Self { usual_s: rounds.max_time_s, last_s: rounds.max_time_s };
         }
-        let (least, most) = SECONDS;
-        let asked = plan.explain.as_ref().is_some_and(|wanted| wanted.asked);
-        let usual = if asked { most } else { now_s.clamp(least, most) };
-        Self { usual_s: rounds.max_time_s.max(now_s + usual), last_s: rounds.max_time_s.max(now_s + most) }
+        let (usual_s, last_s) = shares_s(plan, alone_s, now_s);
+        Self {
+            usual_s: rounds.max_time_s.max(now_s + usual_s),
+            last_s: rounds.max_time_s.max(now_s + last_s),
+        }
     }
 }
 
-/// Whether all is to be over when the usual time is: nobody asked for more, be it an explanation, loads or rounds, and the commands, which
-/// alone take `alone_s` one after the other, are not so slow that they get more.
-pub(super) fn is_to_end_soon(plan: &Plan, alone_s: f64) -> bool {
-    let rounds = &plan.rounds;
-    let asked = plan.explain.as_ref().is_some_and(|wanted| wanted.asked) || !plan.loads.is_one_copy();
-    let usual = !rounds.max_time_hard && !rounds.fixed && rounds.min < defaults::MIN_ROUNDS;
-    !asked && usual && rounds.comparing_s(alone_s) <= rounds.max_time_s
+/// Seconds that an explanation gets after verdicts that came at `now_s`. A usual one, which nobody asked for, gets a few runs of each command, so
+/// that the whole comparison takes about as long as ten runs of each. One beside loads or many rounds gets about as long as the verdicts took, and one
+/// that was asked for gets the most.
+pub(super) fn shares_s(plan: &Plan, alone_s: f64, now_s: f64) -> (f64, f64) {
+    let (rounds, (least_s, most_s)) = (&plan.rounds, SECONDS);
+    let of = |(seconds, runs): (f64, f64), most_s| f64::min(seconds + runs * alone_s, most_s);
+    if plan.explain.as_ref().is_some_and(|wanted| wanted.asked) {
+        (most_s, most_s)
+    } else if !plan.loads.is_one_copy() || rounds.fixed || rounds.min >= defaults::MIN_ROUNDS {
+        (now_s.clamp(least_s, most_s), most_s)
+    } else {
+        (of(USUAL, most_s), of(LAST, most_s.max(FIRST * alone_s)))
+    }
 }
 
 /// What has been measured when it is to be explained.
@@ -54,8 +66,6 @@ pub(crate) struct SoFar<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) machine: &'a dyn Machine,
     ends: Ends,
-    /// See [`is_to_end_soon`].
-    pub(super) soon: bool,
 }
 
 impl<'a> SoFar<'a> {
@@ -66,9 +76,8 @@ impl<'a> SoFar<'a> {
         machine: &'a dyn Machine,
     ) -> Self {
         let alone_s = (0..plan.alternatives.len()).map(|index| alone_s(batches, index)).sum();
-        let soon = is_to_end_soon(plan, alone_s);
-        let ends = Ends::of(plan, soon, machine.now_s());
-        Self { plan, host, batches, analysis, machine, ends, soon }
+        let ends = Ends::of(plan, alone_s, machine.now_s());
+        Self { plan, host, batches, analysis, machine, ends }
     }
 
     pub(super) fn given<'b>(&self, why: &'b Why) -> ExplainInput<'b>
@@ -110,33 +119,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_explanation_takes_about_as_long_as_the_verdicts_did() {
-        let mut plan = Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1);
-        plan.rounds.max_time_s = 10.0;
-        let ends = |plan: &Plan, now_s| {
-            let Ends { usual_s, last_s } = Ends::of(plan, is_to_end_soon(plan, 3.0), now_s);
-            (usual_s, last_s)
-        };
-        assert_eq!(ends(&plan, 1.0), (10.0, 31.0));
-        assert_eq!(ends(&plan, 5.5), (11.0, 35.5));
-        assert_eq!(ends(&plan, 20.0), (40.0, 50.0));
-        assert_eq!(ends(&plan, 90.0), (120.0, 120.0));
-        plan.explain = Some(Explain { asked: true, ..Explain::default() });
-        assert_eq!(ends(&plan, 1.0), (31.0, 31.0));
-        plan.rounds.max_time_hard = true;
-        assert_eq!(ends(&plan, 1.0), (10.0, 10.0));
-    }
-
-    #[test]
-    fn one_of_quick_commands_that_nobody_asked_for_ends_with_their_time() {
+    fn an_explanation_gets_a_few_runs_of_each_command() {
         let mut plan = Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1);
         plan.rounds = Rounds { min: 1, max_time_s: 10.0, ..plan.rounds };
-        plan.explain = Some(Explain::default());
-        assert!(is_to_end_soon(&plan, 1.0) && !is_to_end_soon(&plan, 1.1));
-        assert_eq!(Ends::of(&plan, true, 9.0), Ends { usual_s: 10.0, last_s: 10.0 });
-        let more = Plan { rounds: Rounds { min: 20, ..plan.rounds }, ..plan.clone() };
+        let ends = |plan: &Plan, alone_s, now_s| {
+            let Ends { usual_s, last_s } = Ends::of(plan, alone_s, now_s);
+            (usual_s, last_s)
+        };
+        assert_eq!(ends(&plan, 0.0, 1.0), (10.0, 10.0));
+        assert_eq!(ends(&plan, 0.0, 10.0), (11.0, 12.0));
+        assert_eq!(ends(&plan, 1.0, 7.0), (16.0, 21.0));
+        assert_eq!(ends(&plan, 9.0, 60.0), (90.0, 96.0));
+        let many = Plan { rounds: Rounds { min: 20, ..plan.rounds }, ..plan.clone() };
         let loads = Plan { loads: Loads::Fixed(vec![1, 8]), ..plan.clone() };
+        for plan in [many, loads] {
+            assert_eq!((ends(&plan, 0.1, 1.0), ends(&plan, 0.1, 20.0)), ((10.0, 31.0), (40.0, 50.0)));
+        }
         plan.explain = Some(Explain { asked: true, ..Explain::default() });
-        assert!([more, loads, plan].iter().all(|asked| !is_to_end_soon(asked, 1.0)));
+        assert_eq!(ends(&plan, 0.1, 1.0), (31.0, 31.0));
+        plan.rounds.max_time_hard = true;
+        assert_eq!(ends(&plan, 0.1, 1.0), (10.0, 10.0));
     }
 }

@@ -50,6 +50,29 @@ fn a_difference_is_observed_in_rounds_of_both_commands() {
     }
 }
 
+/// hyperfine runs each command ten times at least, and for three seconds.
+#[test]
+fn each_difference_is_observed_in_hyperfines_time_and_ten_seconds() {
+    for [a, b] in [
+        [0.002, 0.004],
+        [0.05, 0.1],
+        [0.1, 0.4],
+        [0.1, 0.8],
+        [0.5, 0.4],
+        [0.6, 0.5],
+        [1.0, 1.5],
+        [4.0, 1.0],
+        [8.0, 9.0],
+    ] {
+        let plan = Plan { explain: Some(Explain { confirm: true, ..Explain::default() }), ..plan_of(2) };
+        let (Finished { record, failure }, _) = measured(&observable(&plan, [a, b]), &plan);
+        assert!(failure.is_none());
+        assert!(record.why.traced.len() >= 6, "{a} s and {b} s: {:?}", record.why.refusals);
+        let most_s = [a, b].iter().map(|seconds| f64::max(10.0 * seconds, 3.0)).sum::<f64>() + 10.0;
+        assert!(record.took_s <= most_s, "{a} s and {b} s took {} s of {most_s} s", record.took_s);
+    }
+}
+
 #[test]
 fn what_keeps_an_explanation_from_being_made_is_told() {
     let refusals = |plan: &Plan, seconds| {
