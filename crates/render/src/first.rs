@@ -180,12 +180,7 @@ fn of_level(record: &Record, level: &Level, rows: &[&LevelResult], names: &Names
     let work = Scale::choose(rows.iter().map(|row| row.work_per_copy_s), look.time_unit);
     let cpu = Column::of(format!("CPU time {}", work.name), rows, |row| work.number(row.work_per_copy_s));
     let cpus = capacity(&record.plan, &record.host);
-    // Copies that the time-out ended are none that were completed, but kept CPUs busy.
-    let cpus_busy = |row: &LevelResult| match row.timed_out {
-        0 => row.cpus_busy(),
-        _ => row.share * cpus,
-    };
-    let busy = Column::of("CPUs busy", rows, |row| digits(cpus_busy(row)));
+    let busy = Column::of("CPUs busy", rows, |row| digits(row.share * cpus));
     groups.push(Group::new("CPU time", vec![cpu, busy]));
     let values = |row: &LevelResult| {
         let (low, high) = ends(row);

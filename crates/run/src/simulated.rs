@@ -261,7 +261,8 @@ impl Machine for Simulated<'_> {
         let (mut copies, mut makespan_s) = (Copies::default(), 0.0_f64);
         for Taken { index, start_s, wall_s, work_s } in self.copies(launch, request.arrivals) {
             let late = request.timeout_s.is_some_and(|timeout_s| wall_s > timeout_s);
-            let wall_s = request.timeout_s.filter(|_| late).unwrap_or(wall_s);
+            let cut_s = request.timeout_s.filter(|_| late).unwrap_or(wall_s);
+            let (wall_s, work_s) = (cut_s, if late { work_s * cut_s / wall_s } else { work_s });
             makespan_s = makespan_s.max(start_s + wall_s);
             copies.start_s.push(start_s);
             copies.wall_s.push(wall_s);

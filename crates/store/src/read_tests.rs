@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use whyfaster_core::missing::NotMeasured;
 
 use super::*;
+#[path = "../../../tests/support/identities.rs"]
+mod identities;
 use crate::head::{MAX_OTHERS, MAX_VALUES};
 use crate::records::two_alternatives;
 
@@ -57,6 +59,17 @@ fn observed_runs_are_packed_in_a_file_and_come_back_as_they_were() {
     let stored: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     assert!(stored["observed"].is_string() && stored.get("traced").is_none());
     assert_eq!(parse::<Record>(&bytes).unwrap(), record);
+}
+
+#[test]
+fn the_numbers_of_old_records_can_be_true() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/records");
+    let files = ["batch", "closed", "why", "flip"].map(|kind| format!("{folder}/0.1.0-{kind}.json"));
+    for file in files {
+        let record = crate::again::reanalysed(read_record(Path::new(&file)).unwrap());
+        assert!(!record.analysis.levels.is_empty(), "{file}");
+        identities::assert_identities(&record);
+    }
 }
 
 #[test]

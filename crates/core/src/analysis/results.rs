@@ -238,13 +238,6 @@ pub struct LevelResult {
     pub metrics: Vec<MetricEstimate>,
 }
 
-impl LevelResult {
-    /// CPUs that the copies kept busy on average.
-    pub fn cpus_busy(&self) -> f64 {
-        self.throughput_per_s * self.work_per_copy_s
-    }
-}
-
 /// Quantiles of the latency of a copy, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

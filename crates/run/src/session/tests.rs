@@ -3,6 +3,8 @@
 mod chance;
 mod ends;
 mod explaining;
+#[path = "../../../../tests/support/identities.rs"]
+mod identities;
 mod pretending;
 mod stopping;
 
@@ -235,6 +237,7 @@ fn measured(machine: &dyn Machine, plan: &Plan) -> (Finished, Vec<Event>) {
     let mut events = Vec::new();
     let finished = measure_on(machine, plan, &mut |event| events.push(event));
     finished.record.validate().expect("a record can be read again however the measurement ended");
+    identities::assert_identities(&finished.record);
     (finished, events)
 }
 
