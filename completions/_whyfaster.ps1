@@ -97,6 +97,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--pace', '--pace', [CompletionResultType]::ParameterName, 'Cancel changes of the CPU''s speed: auto, on or off [default: auto]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one, kept in the record]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a copy after TIME; it counts as too slow')
+            [CompletionResult]::new('--check-output', '--check-output', [CompletionResultType]::ParameterName, 'What to do if outputs differ: report or strict [default: report]')
             [CompletionResult]::new('--placement', '--placement', [CompletionResultType]::ParameterName, 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]')
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the copies on these CPUs only, such as 0-3,5')
             [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'Explain the difference: yes, observe (no experiments) or no')

@@ -187,7 +187,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --on --send --binary --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --save --label --store --json --html --svg --png --open --help --help-all --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --check-output --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --on --send --binary --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --save --label --store --json --html --svg --png --open --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -473,6 +473,10 @@ _whyfaster() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --check-output)
+                    COMPREPLY=($(compgen -W "report strict" -- "${cur}"))
                     return 0
                     ;;
                 --placement)

@@ -93,6 +93,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --pace 'Cancel changes of the CPU''s speed: auto, on or off [default: auto]'
             cand --seed 'Seed of the random order [default: a fresh one, kept in the record]'
             cand --timeout 'End a copy after TIME; it counts as too slow'
+            cand --check-output 'What to do if outputs differ: report or strict [default: report]'
             cand --placement 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]'
             cand --pin 'Run the copies on these CPUs only, such as 0-3,5'
             cand --why 'Explain the difference: yes, observe (no experiments) or no'

@@ -97,6 +97,8 @@ on\t'Also for one copy alone'
 off\t'Neither'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l seed -d 'Seed of the random order [default: a fresh one, kept in the record]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout -d 'End a copy after TIME; it counts as too slow' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l check-output -d 'What to do if outputs differ: report or strict [default: report]' -r -f -a "report\t'It is reported with the verdict'
+strict\t'It is an error'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l placement -d 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]' -r -f -a "session\t'Each copy in a session of its own'
 shared\t'All copies of a batch in one session'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d 'Run the copies on these CPUs only, such as 0-3,5' -r

@@ -104,7 +104,9 @@ fn the_number_of_runs_is_a_promise() {
 #[test]
 fn the_first_warm_up_run_tells_what_is_printed() {
     let place = Sandbox::new();
-    place.compare(&["-w", "1", "-r", "1", "echo x", "echo y"]).expect(5, &["standard output differs"]);
+    place
+        .compare(&["--check-output=strict", "-w", "1", "-r", "1", "echo x", "echo y"])
+        .expect(5, &["standard output differs"]);
     let record = place.compared(&["-w", "2", "-r", "1", "echo x", "printf 'x\\n'"]);
     assert_eq!(list(&record["trials"]).len(), 2);
     place.compare(&["-r", "1", "echo x", "echo y"]).ok();
@@ -625,7 +627,8 @@ fn failures_that_are_ignored_may_differ() {
     // What fails is not held to what it prints; what succeeds is.
     assert_eq!(two_rounds(&["-i", "echo x", "echo y; false", "echo x"]), [2, 2, 2]);
     assert_eq!(two_rounds(&["-i", "echo y; false", "echo x", "echo x"]), [2, 2, 2]);
-    let differ = [&TWO_ROUNDS[..], &["-i", "echo y; false", "echo x", "echo y"]].concat();
+    let differ =
+        [&["--check-output=strict"], &TWO_ROUNDS[..], &["-i", "echo y; false", "echo x", "echo y"]].concat();
     place.compare(&differ).expect(5, &["standard output differs", "'echo x'", "'echo y'"]);
     // Nor does one that fails now and then end it.
     let flaky = "test \"$HYPERFINE_ITERATION\" != 1";

@@ -2,7 +2,7 @@
 //! built program.
 
 use crate::support::{Sandbox, list, texts};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[test]
 fn a_difference_in_what_is_printed_is_shown() {
@@ -10,9 +10,12 @@ fn a_difference_in_what_is_printed_is_shown() {
     let different =
         ["-w", "1", "-r", "1", "printf 'one\\ntwo\\nthree\\n'", "printf 'one\\ntwice\\nthree\\n'"];
     let said = ["standard output differs", "byte 7", "line 2", ": two", ": twice", "--no-check-output"];
-    let ran = place.compare(&different);
+    let strict = |words: &[&str]| place.compare(&[&["--check-output=strict"], words].concat());
+    let ran = strict(&different);
     ran.expect(5, &said);
     assert_eq!(ran.out, "", "there is no result to report");
+    // A gate judges equal work only.
+    place.compare(&[&["--fail-if-slower"], &different[..]].concat()).expect(5, &said);
     let record = place.compared(&[&["--no-check-output"], &different[..]].concat());
     assert!(
         list(&record["trials"]).iter().all(|trial| trial["stdout_sha256"].is_null()),
@@ -21,17 +24,31 @@ fn a_difference_in_what_is_printed_is_shown() {
     );
     assert_eq!(record["plan"]["check_output"], false);
     // One that prints less, and one that prints nothing at all.
-    place
-        .compare(&["-w", "1", "-r", "1", "printf 'ab'", "printf 'a'"])
-        .expect(5, &["byte 2", "(end of output)"]);
-    place.compare(&["-m", "1", "-M", "1", "true", "echo x"]).expect(5, &["byte 1", "(end of output)"]);
+    strict(&["-w", "1", "-r", "1", "printf 'ab'", "printf 'a'"]).expect(5, &["byte 2", "(end of output)"]);
+    strict(&["-m", "1", "-M", "1", "true", "echo x"]).expect(5, &["byte 1", "(end of output)"]);
     // The third one is held against the first as well, and alike ones pass.
-    place
-        .compare(&["-m", "1", "-M", "1", "echo x", "printf 'x\\n'", "echo y"])
-        .expect(5, &["'echo y'", "'echo x'"]);
-    place.compare(&["-m", "1", "-M", "1", "echo x", "printf 'x\\n'"]).ok();
+    strict(&["-m", "1", "-M", "1", "echo x", "printf 'x\\n'", "echo y"]).expect(5, &["'echo y'", "'echo x'"]);
+    strict(&["-m", "1", "-M", "1", "echo x", "printf 'x\\n'"]).ok();
     // Standard error is no output.
-    place.compare(&["-m", "1", "-M", "1", "echo 1 >&2", "echo 2 >&2"]).ok();
+    strict(&["-m", "1", "-M", "1", "echo 1 >&2", "echo 2 >&2"]).ok();
+}
+
+#[test]
+fn commands_that_print_something_else_are_measured_and_doubted() {
+    let place = Sandbox::new();
+    let ran = place.compare(&["-m", "4", "-M", "4", "printf 'one\\ntwo\\n'", "printf 'one\\ntwice\\n'"]).ok();
+    let screen = ran.flowing();
+    for said in [", but B prints something else than A", "(first at byte 7)", "line 2", "twice"] {
+        assert!(screen.contains(said), "no '{said}': {screen}");
+    }
+    assert!(!screen.contains("from run to run"), "{screen}");
+    let record = place.compared(&["-m", "4", "-M", "4", "echo a", "echo a", "echo $$"]);
+    let trials = list(&record["trials"]);
+    assert!(trials[1]["differs"].is_null() && trials[2]["differs"]["place"] == json!([1, 1]), "{trials:#?}");
+    let varies: Vec<bool> = trials.iter().map(|trial| trial["varies"] == true).collect();
+    assert_eq!(varies, [false, false, true]);
+    let varying = place.compare(&["-m", "2", "-M", "2", "echo a", "echo $$"]).ok().flowing();
+    assert!(varying.contains(", but the output of 'echo $$' differs from run to run."), "{varying}");
 }
 
 #[test]
@@ -40,7 +57,7 @@ fn outputs_longer_than_any_buffer_are_compared_to_the_end() {
     let long = |end: &str| format!("head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo {end}");
     place.compare(&["-w", "1", "-r", "1", &long("a"), &long("a")]).ok();
     place
-        .compare(&["-w", "1", "-r", "1", &long("a"), &long("b")])
+        .compare(&["--check-output=strict", "-w", "1", "-r", "1", &long("a"), &long("b")])
         .expect(5, &["byte 5000001", "line 5000001", ": b"]);
 }
 

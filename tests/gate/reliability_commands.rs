@@ -77,7 +77,15 @@ fn a_flood_of_output() {
     }
     // The comparison keeps the first one's output: it must be gone afterwards.
     place
-        .compare(&["--runs", "1", "--warmup", "1", flood, "head -c 199999999 /dev/zero; echo"])
+        .compare(&[
+            "--check-output=strict",
+            "--runs",
+            "1",
+            "--warmup",
+            "1",
+            flood,
+            "head -c 199999999 /dev/zero; echo",
+        ])
         .expect_error(5, &["standard output differs", "--no-check-output"]);
     place.assert_clean();
 }

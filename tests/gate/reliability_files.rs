@@ -48,8 +48,7 @@ fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
 fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
     let place = Sandbox::new();
     needs!(mounts());
-    let line =
-        "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2 -w 1";
+    let line = "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --check-output=strict --runs 2 -w 1";
     let same = format!("{line} 'seq 100000' 'seq 100000 | cat'");
     with_mounts(&place, &same).ok();
     let other = format!("{line} 'seq 100000' 'seq 99999; echo'");

@@ -94,6 +94,8 @@ fn record(plan: &Plan, status: Status) -> Record {
                 wall_s: 0.1,
                 cpu_s: 0.1,
                 io: None,
+                differs: None,
+                varies: false,
                 destinations: None,
             }
         })

@@ -48,6 +48,9 @@ pub struct Plan {
     pub drop_caches: bool,
     /// Compare the alternatives' standard output and exit status.
     pub check_output: bool,
+    /// Outputs that differ are an error, also without a gate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict_output: bool,
     /// What to do about exit statuses other than 0.
     pub failures: FailurePolicy,
     /// Gate: fail when an alternative is slower than the baseline by more than this fraction.
@@ -164,6 +167,7 @@ impl Plan {
             cpus: None,
             drop_caches: false,
             check_output: true,
+            strict_output: false,
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
             rounds_per_setup: None,
@@ -180,6 +184,11 @@ impl Plan {
     /// scheduling account, for the floor. Who fixes the number of runs gets that number.
     pub fn extra_runs(&self) -> bool {
         !self.rounds.fixed
+    }
+
+    /// True if outputs that differ are an error: a gate judges equal work only.
+    pub fn outputs_must_match(&self) -> bool {
+        self.strict_output || self.fail_if_slower.is_some() || !self.limits.is_empty()
     }
 
     /// Whether every alternative is tried before the first round.

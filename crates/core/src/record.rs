@@ -231,6 +231,8 @@ mod tests {
             wall_s: 1.0,
             cpu_s: 1.0,
             io: None,
+            differs: None,
+            varies: false,
             destinations: None,
         }
     }

@@ -290,9 +290,29 @@ pub struct Trial {
     /// What it read and wrote when somebody read its output, where the kernel counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io: Option<Io>,
+    /// The first difference between its output and that of an alternative before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs: Option<OutputDifference>,
+    /// A second run printed something else than the first. Only alternatives whose outputs differ have a second run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub varies: bool,
     /// The same in further untimed runs, where the timed ones may write to `/dev/null` or into a pipe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destinations: Option<Destinations>,
+}
+
+/// The first difference between the outputs of two alternatives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutputDifference {
+    /// Index of the alternative that ran before.
+    pub before: usize,
+    /// The byte and the line of the difference, both from 1 as in cmp(1). Null: it lies beyond the part that is kept.
+    pub place: Option<(u64, u64)>,
+    /// The line of the alternative that ran before.
+    pub first: String,
+    /// The line of the other one.
+    pub other: String,
 }
 
 /// What runs of a command read and wrote, by where their output went.

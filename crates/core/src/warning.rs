@@ -78,6 +78,21 @@ pub enum Caution {
         /// What it reads and writes when its output goes into a pipe.
         read: Io,
     },
+    /// Two alternatives print something else.
+    OutputsDiffer {
+        /// The alternative.
+        alternative: String,
+        /// One that ran before it.
+        before: String,
+        /// The byte and the line of the first difference, from 1. Null: it lies beyond the part that is kept.
+        place: Option<(u64, u64)>,
+        /// The line that the one before printed there.
+        first: String,
+        /// The line that the alternative printed there.
+        other: String,
+        /// Those of the two whose output differs from run to run.
+        vary: Vec<String>,
+    },
     /// Alternatives that differ only by a parameter run the same command line.
     ParameterUnused {
         /// The parameter.
@@ -188,10 +203,42 @@ pub enum Caution {
         /// How often.
         flips: usize,
     },
+    /// The first run took far longer than each later one.
+    FirstRunSlower {
+        /// The alternative.
+        alternative: String,
+        /// Seconds of the first run.
+        first_s: f64,
+        /// Seconds of a later run, median.
+        later_s: f64,
+    },
+    /// The runs of one copy alone fall into two groups.
+    RunsInGroups {
+        /// The alternative.
+        alternative: String,
+        /// The number of runs in the slow group.
+        slow: u32,
+        /// The number of runs in both groups.
+        of: u32,
+        /// Seconds of a run in the slow group, median.
+        slow_s: f64,
+        /// Seconds of a run in the other group, median.
+        others_s: f64,
+    },
+    /// Two alternatives run the same command line, and differ in their hooks only.
+    HooksDiffer {
+        /// The alternative.
+        alternative: String,
+        /// The baseline.
+        baseline: String,
+    },
     /// The time-out ended copies.
     TimedOut {
         /// The alternative.
         alternative: String,
+        /// They were copies of its hidden copy.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hidden: bool,
         /// How many copies.
         copies: u64,
         /// Where.

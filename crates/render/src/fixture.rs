@@ -91,6 +91,7 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         cpus: None,
         drop_caches: false,
         check_output: true,
+        strict_output: false,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
         rounds_per_setup: None,

@@ -7,7 +7,9 @@ use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Batch, Duet};
 use whyfaster_core::status::Status;
 use whyfaster_core::verdict::{Method, Ratio, Verdict};
+use whyfaster_core::warning::Caution;
 use whyfaster_words::look::Look;
+use whyfaster_words::phrases::list;
 use whyfaster_words::text::{Tone, capitalise, tone, wrap};
 use whyfaster_words::units::{count, duration, factor, percent, range, rounds, time, times};
 
@@ -92,11 +94,41 @@ impl<'a> Teller<'a> {
         }
         match (others.as_slice(), self.levels().count()) {
             ([], _) => "nothing can be compared yet: no round ran every alternative.".to_owned(),
-            ([other], _) => self.pair(&self.story(other)),
-            (_, 1) if others.len() <= NAMED => self.list(&first.comparisons),
-            (_, 1) => format!("{}.", self.leader(first)),
-            _ => self.leaders(&others),
+            ([other], _) => self.doubted(&self.pair(&self.story(other))),
+            (_, 1) if others.len() <= NAMED => self.doubted(&self.list(&first.comparisons)),
+            (_, 1) => self.doubted(&format!("{}.", self.leader(first))),
+            _ => self.doubted(&self.leaders(&others)),
         }
+    }
+
+    /// The sentence with the doubt that outputs which differ leave.
+    fn doubted(&self, sentence: &str) -> String {
+        let warnings = self.record.analysis.warnings.iter().filter_map(|it| it.caution.as_ref());
+        let differ: Vec<_> = warnings
+            .filter_map(|it| match it {
+                Caution::OutputsDiffer { alternative, before, place, vary, .. } => {
+                    Some((alternative, before, place, vary))
+                }
+                _ => None,
+            })
+            .collect();
+        let Some((_, before, place, _)) = differ.first() else { return sentence.to_owned() };
+        let listed =
+            |names: Vec<&String>| list(&names.into_iter().map(|it| self.name(it)).collect::<Vec<_>>());
+        let mut vary: Vec<&String> = differ.iter().flat_map(|(.., vary)| vary.iter()).collect();
+        vary.dedup();
+        let doubt = if vary.is_empty() {
+            let names: Vec<&String> = differ.iter().map(|(alternative, ..)| *alternative).collect();
+            let (print, at) = match (names.len(), place) {
+                (1, Some((byte, _))) => ("prints", format!(" (first at byte {byte})")),
+                (1, None) => ("prints", String::new()),
+                _ => ("print", String::new()),
+            };
+            format!("{} {print} something else than {}{at}", listed(names), self.name(before))
+        } else {
+            format!("the output of {} differs from run to run", listed(vary))
+        };
+        format!("{}, but {doubt}.", sentence.strip_suffix('.').unwrap_or(sentence))
     }
 
     /// A name as a part of the sentence: a command line stands in quotes, or one could not tell where it ends.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 
 use sha2::{Digest, Sha256};
+use whyfaster_core::sample::OutputDifference;
 
 use super::client::Sink;
 
@@ -40,17 +41,6 @@ pub(crate) struct Kept {
     digest: String,
 }
 
-/// The first difference between two outputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// Where: byte and line, both from 1 as in cmp(1), when it lies in the part that was kept.
-    pub(crate) place: Option<(u64, u64)>,
-    /// The first one's line there, from the line's start.
-    pub(crate) first: String,
-    /// The other's.
-    pub(crate) other: String,
-}
-
 impl<'a> OutputCheck<'a> {
     /// Keeps the output that comes (where a temporary file can be made), for others to be held against.
     pub(crate) fn keep() -> Self {
@@ -79,8 +69,8 @@ impl<'a> OutputCheck<'a> {
         (digest, self.bytes, kept)
     }
 
-    /// The first difference, if there is one. Call it when all came.
-    pub(crate) fn difference(&self) -> Option<Difference> {
+    /// The first difference to the output of `before`, if there is one. Call it when all came.
+    pub(crate) fn difference(&self, before: usize) -> Option<OutputDifference> {
         let kept = self.against?;
         let digest: String =
             self.hasher.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -90,9 +80,15 @@ impl<'a> OutputCheck<'a> {
         let Some((at, ours)) = &self.differs else {
             // Equal as far as both go: one is the beginning of the other, or the difference lies beyond what was kept.
             if self.bytes.min(kept.total) > kept.bytes {
-                return Some(Difference { place: None, first: String::new(), other: String::new() });
+                return Some(OutputDifference {
+                    before,
+                    place: None,
+                    first: String::new(),
+                    other: String::new(),
+                });
             }
-            return Some(Difference {
+            return Some(OutputDifference {
+                before,
                 place: Some((self.bytes + 1, self.newlines + 1)),
                 first: kept.line(self.line_start, self.bytes),
                 other: "(end of output)".to_owned(),
@@ -101,9 +97,10 @@ impl<'a> OutputCheck<'a> {
         let first =
             if *at >= kept.total { "(end of output)".to_owned() } else { kept.line(self.line_start, *at) };
         let mut line = kept.bytes_at(self.line_start, *at);
-        let before = line.len();
+        let have = line.len();
         line.extend(ours);
-        Some(Difference { place: Some((*at + 1, self.newlines + 1)), first, other: shown(&line, before) })
+        let place = Some((*at + 1, self.newlines + 1));
+        Some(OutputDifference { before, place, first, other: shown(&line, have) })
     }
 
     fn compare(&mut self, bytes: &[u8]) {
@@ -237,14 +234,14 @@ impl Sink for Tail {
 mod tests {
     use super::*;
 
-    fn differ(first: &[&[u8]], other: &[&[u8]]) -> Option<Difference> {
+    fn differ(first: &[&[u8]], other: &[&[u8]]) -> Option<OutputDifference> {
         let mut keep = OutputCheck::keep();
         first.iter().for_each(|part| keep.take(part).unwrap());
         let (_, _, kept) = keep.finish();
         let kept = kept.unwrap();
         let mut check = OutputCheck::new(Some(&kept));
         other.iter().for_each(|part| check.take(part).unwrap());
-        check.difference()
+        check.difference(0)
     }
 
     #[test]

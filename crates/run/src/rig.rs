@@ -1,6 +1,6 @@
 //! Everything that is set up once and used for every batch: resolved commands, states that hooks made, trials.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,14 +8,14 @@ use whyfaster_core::event::Event;
 use whyfaster_core::metric::{Dimension, Metric};
 use whyfaster_core::plan::{FailurePolicy, Mode, Placement, Plan};
 use whyfaster_core::run::{Run, RunKind};
-use whyfaster_core::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
+use whyfaster_core::sample::{Arm, Batch, Copies, Duet, OutputDifference, SchedAccount, Trial};
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::client::NoOutcome;
 use super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, ended, signalled};
 use super::hooks::{Hook, told};
 use super::machine::{Launch, Machine};
-use super::output_check::{Difference, Kept, OutputCheck, Tail};
+use super::output_check::{Kept, OutputCheck, Tail};
 use super::protocol::{Arrivals, Beside, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
 use super::resolve::Command;
 
@@ -200,6 +200,32 @@ impl<'a> Rig<'a> {
                 self.try_destinations(index, on)?;
             }
         }
+        self.try_again(on)
+    }
+
+    /// Runs alternatives whose outputs differ once more: times, addresses or temporary names differ from run to run of one command, too.
+    fn try_again(&mut self, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+        let differing =
+            self.trials.iter().filter_map(|it| Some([it.alternative, it.differs.as_ref()?.before]));
+        let again: BTreeSet<usize> = differing.flatten().collect();
+        for index in again {
+            on(Event::Trial(index));
+            self.make_state(index, on)?;
+            let mut stdout = OutputCheck::new(None);
+            let run = Run { kind: RunKind::Trial, number: 3 };
+            let (arrivals, machine) = (Arrivals::Together { copies: 1 }, self.machine);
+            let ran =
+                self.launch_with((Arm::Alternative(index), 1), arrivals, run, &mut |launch, request| {
+                    let request = Request { purpose: Purpose::Trial, ..request };
+                    machine.launch(launch, request, Some((&mut stdout, &mut Tail::default()))).map(Some)
+                })?;
+            let Ran::Done(outcome) = ran else { return Ok(()) };
+            let (digest, ..) = stdout.finish();
+            let trial = self.trials.iter_mut().find(|it| it.alternative == index);
+            if let Some(trial) = trial.filter(|_| outcome.whole()) {
+                trial.varies = trial.stdout_sha256.as_ref().is_some_and(|first| *first != digest);
+            }
+        }
         Ok(())
     }
 
@@ -225,8 +251,7 @@ impl<'a> Rig<'a> {
         let mut stderr = Tail::default();
         let launch = Launch { arm: Arm::Alternative(index), beside: None, run };
         let outcome = self.machine.launch(&launch, request, Some((&mut stdout, &mut stderr)));
-        let other = against.map(|(other, _)| *other);
-        let difference = stdout.difference();
+        let difference = against.and_then(|(before, _)| stdout.difference(*before));
         let (digest, stdout_bytes, kept) = stdout.finish();
         self.hook(Hook::Conclude, index, Some(run), on)?;
         let outcome = match self.sort_out(index, outcome)? {
@@ -243,8 +268,9 @@ impl<'a> Rig<'a> {
         // A run that was cut short or failed, which was allowed, is not held to what it writes.
         let late = copies.timed_out.contains(&true);
         let whole = outcome.whole();
-        if let (Some(other), Some(difference), true) = (other, difference, whole) {
-            return Err(self.outputs_differ(other, index, &difference));
+        let differs = difference.filter(|_| whole);
+        if let Some(difference) = differs.as_ref().filter(|_| self.plan.outputs_must_match()) {
+            return Err(self.outputs_differ(index, difference));
         }
         let max_rss = copies.max_rss_bytes.first().copied().unwrap_or(0);
         self.trials.push(Trial {
@@ -260,6 +286,8 @@ impl<'a> Rig<'a> {
             wall_s: outcome.makespan_s,
             cpu_s: copies.user_s.iter().chain(&copies.system_s).sum(),
             io: outcome.io.filter(|_| whole),
+            differs,
+            varies: false,
             destinations: None,
         });
         self.kept.extend(kept.filter(|_| whole).map(|kept| (index, kept)));
@@ -606,7 +634,8 @@ impl<'a> Rig<'a> {
     }
 
     /// The error when two alternatives write different things.
-    pub(super) fn outputs_differ(&self, first: usize, other: usize, difference: &Difference) -> Failure {
+    fn outputs_differ(&self, other: usize, difference: &OutputDifference) -> Failure {
+        let first = difference.before;
         let mut message =
             "the alternatives do not do the same work: their standard output differs".to_owned();
         match difference.place {

@@ -50,7 +50,8 @@ fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
     // The writer begins when the reader sleeps.
     let directory = tempfile::tempdir().unwrap();
     let pid = directory.path().join("pid").display().to_string();
-    let asleep = format!("[ -s {pid} ] && read p < {pid} && read _ c s _ < /proc/$p/stat && [ $c$s = \"(cat)S\" ]");
+    let asleep =
+        format!("[ -s {pid} ] && read p < {pid} && read _ c s _ < /proc/$p/stat && [ $c$s = \"(cat)S\" ]");
     let writer = format!("sleep 0.01; until {asleep}; do sleep 0.01; done; echo x");
     let t = sh(&Wanted::default(), &format!("sh -c '{writer}' | sh -c 'echo $$ > {pid}; exec cat'"));
     let name = names(&t.events);

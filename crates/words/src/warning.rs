@@ -6,7 +6,7 @@ use whyfaster_core::warning::{Caution, Place, Setting, Warning};
 
 use super::check;
 use super::phrases::{Naming, Pair, at, count, list, percent};
-use super::units::{digits, factor};
+use super::units::{digits, factor, time};
 
 const OTHER_LOAD: &str =
     "stop other work on this machine, or leave it CPUs of its own with --pin, and measure again";
@@ -46,6 +46,24 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
             },
             "--output null times what they do unread",
         ),
+        Caution::OutputsDiffer { alternative, before, place, first, other, vary } => {
+            let (alternative, before) = (name(alternative), name(before));
+            let seen = match place {
+                Some((byte, line)) => {
+                    format!("first at byte {byte}, line {line}: '{before}' prints \"{first}\" and '{alternative}' \"{other}\"")
+                }
+                None => "beyond the part that is kept".to_owned(),
+            };
+            let names: Vec<String> = vary.iter().map(|it| format!("'{}'", name(it))).collect();
+            let vary = match names.as_slice() {
+                [] => String::new(),
+                names => format!("; the output of {} differs from run to run", list(names)),
+            };
+            (
+                format!("'{alternative}' prints something else than '{before}', {seen}{vary}"),
+                "make both print the same, or accept that they do different work; with --check-output=strict it is an error",
+            )
+        }
         Caution::ReadsFarLess { winner, loser, winner_bytes, loser_bytes, unread } => (
             format!(
                 "'{}' reads {}, '{}' {}: it may leave out work",
@@ -150,10 +168,37 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
             ),
             "read the ranges of verdicts, and measure the loads in doubt again with more rounds (--load, --min-runs)",
         ),
-        Caution::TimedOut { alternative, copies: n, at: place } => {
+        Caution::FirstRunSlower { alternative, first_s, later_s } => (
+            format!(
+                "the first run of '{}' took {}, and later runs take {}: they find what the first one left, such as a file or a cache",
+                name(alternative),
+                time(*first_s, None),
+                time(*later_s, None)
+            ),
+            "to measure first runs, take it away before each run with --prepare",
+        ),
+        Caution::RunsInGroups { alternative, slow, of, slow_s, others_s } => (
+            format!(
+                "{slow} of {of} runs of '{}' take {}, and the others {}",
+                name(alternative),
+                time(*slow_s, None),
+                time(*others_s, None)
+            ),
+            "verdicts compare typical runs: give each run the same work, or use --show-output to see what the slow ones do",
+        ),
+        Caution::HooksDiffer { alternative, baseline } => (
+            format!(
+                "'{}' and '{}' run the same command line, and only their hooks differ",
+                name(alternative),
+                name(baseline)
+            ),
+            "give both the same --setup, --prepare, --conclude and --cleanup, unless the difference that hooks make is the question",
+        ),
+        Caution::TimedOut { alternative, hidden, copies: n, at: place } => {
             let (name, place) = named(alternative, place);
+            let of = if *hidden { " of its hidden copy" } else { "" };
             (
-                format!("'{name}': the time-out ended {} {place}: times and ratios there are bounds", copies(*n)),
+                format!("'{name}': the time-out ended {}{of} {place}: times and ratios there are bounds", copies(*n)),
                 "raise --timeout, or accept that it is at least that slow",
             )
         }

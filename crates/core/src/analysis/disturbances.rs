@@ -16,12 +16,13 @@ const TENTH: f64 = 0.10;
 pub(super) fn warnings(context: &Context<'_>) -> Vec<Caution> {
     let mut warnings = Vec::new();
     for index in context.alternatives() {
-        warnings.extend(time_outs(context, index));
+        warnings.extend(time_outs(context, index, Arm::Alternative(index)));
         warnings.extend(failures(context, index));
         warnings.extend(strays(context, index));
         warnings.extend(left_running(context, index));
         warnings.extend(littles_law(context, index));
     }
+    warnings.extend(time_outs(context, context.baseline(), Arm::HiddenCopy));
     warnings.extend(stolen(context));
     warnings.extend(foreign(context));
     warnings.extend(moved(&context.measured.host.before, &context.measured.host.after));
@@ -30,9 +31,13 @@ pub(super) fn warnings(context: &Context<'_>) -> Vec<Caution> {
 
 /// All batches of an alternative by load, in a fixed order.
 fn batches<'a>(context: &Context<'a>, index: usize) -> impl Iterator<Item = (u32, &'a Batch)> {
+    batches_of(context, Arm::Alternative(index))
+}
+
+fn batches_of<'a>(context: &Context<'a>, arm: Arm) -> impl Iterator<Item = (u32, &'a Batch)> {
     let of = move |(load, arms): (&u32, &super::rounds::Arms<'a>)| {
         let load = *load;
-        let batches = arms.get(&Arm::Alternative(index)).cloned().unwrap_or_default();
+        let batches = arms.get(&arm).cloned().unwrap_or_default();
         batches.into_values().map(move |batch| (load, batch))
     };
     context.levels.iter().flat_map(of).collect::<Vec<_>>().into_iter()
@@ -52,11 +57,12 @@ fn tally<'a>(batches: impl Iterator<Item = (u32, &'a Batch)>, of: impl Fn(&Batch
     (sum, loads)
 }
 
-fn time_outs(context: &Context<'_>, index: usize) -> Option<Caution> {
-    let (copies, loads) = tally(batches(context, index), |batch| u64::from(timed_out(batch)));
+/// Time-outs of the runs of an alternative, or of its hidden copy.
+fn time_outs(context: &Context<'_>, index: usize, arm: Arm) -> Option<Caution> {
+    let (copies, loads) = tally(batches_of(context, arm), |batch| u64::from(timed_out(batch)));
     (copies > 0).then(|| {
         let (alternative, at) = (context.name(index).to_owned(), context.place(loads));
-        Caution::TimedOut { alternative, copies, at }
+        Caution::TimedOut { alternative, hidden: arm == Arm::HiddenCopy, copies, at }
     })
 }
 

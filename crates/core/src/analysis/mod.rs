@@ -12,6 +12,7 @@ mod duets;
 mod gaps;
 mod levels;
 mod metrics;
+mod mixtures;
 mod results;
 mod rounds;
 mod steps;

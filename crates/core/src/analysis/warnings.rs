@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::compare;
 use super::context::{Context, change_since, typical_wall_s};
+use super::mixtures;
 use super::results::{Analysis, Comparison, Floor, Level, LevelResult};
 use super::rounds::median_of;
 use crate::crossover;
 use crate::plan::{Alternative, Mode, Plan};
 use crate::reason;
-use crate::sample::{Arm, Batch};
+use crate::sample::{Arm, Batch, Trial};
 use crate::stats::quantile;
 use crate::verdict::Verdict;
 use crate::warning::{Caution, Place};
@@ -19,7 +20,13 @@ const LAYOUT: f64 = 0.01;
 
 pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
     let mut warnings = Vec::new();
+    warnings.extend(context.measured.trials.iter().filter_map(|trial| outputs_differ(context, trial)));
     warnings.extend(parameters_unused(context.measured.plan));
+    let at_one_copy = |index| {
+        let (level, comparison) = *compared(analysis, context.name(index)).first()?;
+        (level.load == 1).then_some(comparison.verdict)
+    };
+    warnings.extend(mixtures::warnings(context, at_one_copy));
     warnings.extend(floor_off(context, analysis));
     warnings.extend(rates_not_kept(context, analysis));
     warnings.extend(span_under_load(context));
@@ -57,6 +64,20 @@ fn where_is(
 
 fn excludes_one(low: Option<f64>, high: Option<f64>) -> bool {
     low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0)
+}
+
+fn outputs_differ(context: &Context<'_>, trial: &Trial) -> Option<Caution> {
+    let difference = trial.differs.as_ref()?;
+    let varies = |index: usize| context.measured.trials.iter().any(|it| it.alternative == index && it.varies);
+    let both = [difference.before, trial.alternative];
+    Some(Caution::OutputsDiffer {
+        alternative: context.name(trial.alternative).to_owned(),
+        before: context.name(difference.before).to_owned(),
+        place: difference.place,
+        first: difference.first.clone(),
+        other: difference.other.clone(),
+        vary: both.into_iter().filter(|it| varies(*it)).map(|it| context.name(it).to_owned()).collect(),
+    })
 }
 
 /// Parameters whose value changes nothing of what is run.

@@ -10,7 +10,8 @@ use whyfaster_words::exit::Failure;
 use whyfaster_words::metric::Chosen;
 
 use super::args::{
-    Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PaceWord, PlacementArgs, PlacementWord,
+    Allowance, CheckWord, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PaceWord, PlacementArgs,
+    PlacementWord,
 };
 use super::outputs::Outputs;
 use super::seed::HostSeed;
@@ -38,6 +39,7 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     plan.confidence = statistics.confidence.unwrap_or(plan.confidence);
     plan.timeout_s = statistics.timeout;
     plan.check_output = !statistics.no_check_output;
+    plan.strict_output = statistics.check_output == Some(CheckWord::Strict);
     place(&mut plan, &raw.placement, host)?;
     let user = host.user(raw.user.as_root)?;
     plan.fail_if_slower = raw.output.fail_if_slower.map(|allowance| match allowance {

@@ -536,6 +536,7 @@ impl Commands {
             warmup: self.warmup,
             // Outputs that go to files are compared by what the files hold, and what stands beside them need not be the same.
             check_output: commands.iter().all(|command| command.output.is_none()),
+            strict_output: true,
             ..Plan::new(commands.iter().map(alternative).collect(), seed)
         }
     }

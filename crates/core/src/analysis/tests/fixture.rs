@@ -48,6 +48,7 @@ pub(crate) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         cpus: None,
         drop_caches: false,
         check_output: true,
+        strict_output: false,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
         rounds_per_setup: None,

@@ -3,7 +3,7 @@
 use super::fixture::{BASE, Fixture, HIDDEN, OTHER, comparison, jitter, missing, warned};
 use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::{Mode, Rounds};
-use crate::sample::{Io, SchedAccount};
+use crate::sample::{Batch, Io, SchedAccount};
 use crate::verdict::Verdict;
 use crate::warning::{Caution, Place};
 
@@ -76,7 +76,56 @@ fn noise() {
         |it| matches!(it, Caution::TimedOut { copies: 1, .. }),
         |f| f.batches[0].copies.timed_out[0] = true,
     );
+    warns(
+        |it| matches!(it, Caution::TimedOut { hidden: true, copies: 40, .. }),
+        |f| f.each(HIDDEN, |batch| batch.copies.timed_out[0] = true),
+    );
     warns(|it| matches!(it, Caution::Failed { copies: 1, .. }), |f| f.batches[0].copies.status[0] = 3);
+}
+
+fn slower(batch: &mut Batch, factor: f64) {
+    batch.makespan_s *= factor;
+    batch.copies.wall_s.iter_mut().for_each(|wall| *wall *= factor);
+}
+
+#[test]
+fn runs_that_are_not_alike_are_named() {
+    let groups = |it: &Caution| matches!(it, Caution::RunsInGroups { slow: 7, of: 20, .. });
+    warns(groups, |f| f.each(BASE, |batch| slower(batch, if batch.round % 3 == 0 { 20.0 } else { 1.0 })));
+    // Two speeds of one machine, a single outlier, and a few milliseconds are no groups.
+    for (factor, every, seconds) in [(1.9, 3, 1.0), (20.0, 100, 1.0), (20.0, 3, 0.0001)] {
+        let mut fixture = clean();
+        fixture
+            .each(BASE, |batch| slower(batch, seconds * if batch.round % every == 0 { factor } else { 1.0 }));
+        let found = fixture.analyse();
+        assert!(
+            !warned(&found, |it| matches!(it, Caution::RunsInGroups { .. })),
+            "{factor}: {:?}",
+            found.warnings
+        );
+    }
+    let first =
+        |it: &Caution| matches!(it, Caution::FirstRunSlower { alternative, .. } if alternative == "base");
+    warns(first, |f| {
+        f.batches.iter_mut().filter(|it| it.arm == BASE && it.round == 0).for_each(|it| slower(it, 4.0))
+    });
+    let mut warm = clean();
+    warm.plan.warmup = 1;
+    warm.each(BASE, |batch| slower(batch, if batch.round == 0 { 4.0 } else { 1.0 }));
+    assert!(!warned(&warm.analyse(), first));
+}
+
+#[test]
+fn hooks_that_alone_differ_are_named() {
+    let differ = |it: &Caution| matches!(it, Caution::HooksDiffer { .. });
+    let prepare = |f: &mut Fixture| f.plan.alternatives[1].prepare = Some("sleep 0.3".to_owned());
+    let mut other_commands = clean();
+    prepare(&mut other_commands);
+    assert!(!warned(&other_commands.analyse(), differ));
+    warns(differ, |f| {
+        prepare(f);
+        f.plan.alternatives[1].command = f.plan.alternatives[0].command.clone();
+    });
 }
 
 /// An alternative that was decided early ran on the machine of the first rounds.

@@ -252,7 +252,7 @@ fn what_is_missing_before_the_first_run_ends_the_measurement() {
 }
 
 #[test]
-fn outputs_that_differ_end_the_measurement_unless_they_may() {
+fn outputs_that_differ_are_reported_or_end_the_measurement() {
     let of = |change: &dyn Fn(&mut Plan)| {
         let mut plan = plan_of(2);
         change(&mut plan);
@@ -260,16 +260,25 @@ fn outputs_that_differ_end_the_measurement_unless_they_may() {
         let behaviours = vec![prints("one\ntwo\n"), prints("one\n2\n")];
         measured(&Simulated::new(&plan, two_cpus(), behaviours), &plan).0
     };
-    let failure = of(&|_| ()).failure.unwrap();
+    let differences = |finished: &Finished| {
+        let trials = finished.record.trials.iter();
+        trials.filter_map(|it| Some((it.alternative, it.differs.as_ref()?.place))).collect::<Vec<_>>()
+    };
+    let reported = of(&|_| ());
+    assert!(reported.failure.is_none() && !reported.record.batches.is_empty());
+    assert_eq!(differences(&reported), [(1, Some((5, 2)))]);
+    let gated = of(&|plan| plan.fail_if_slower = Some(0.1)).failure;
+    assert_eq!(gated.map(|it| it.exit), Some(Exit::CommandFailed));
+    let failure = of(&|plan| plan.strict_output = true).failure.unwrap();
     assert_eq!(failure.exit, Exit::CommandFailed);
     for part in ["line 2", "'command 0': two", "'command 1': 2"] {
         assert!(failure.message.contains(part), "{failure}");
     }
-    assert!(of(&|plan| plan.check_output = false).failure.is_none());
+    assert_eq!(differences(&of(&|plan| plan.check_output = false)), []);
     let parameter = |plan: &mut Plan| {
         plan.alternatives[1].parameters.insert("n".to_owned(), "2".to_owned());
     };
-    assert!(of(&parameter).failure.is_none(), "with other parameters they do other work");
+    assert_eq!(differences(&of(&parameter)), [], "with other parameters they do other work");
 }
 
 #[test]

@@ -193,10 +193,23 @@ pub struct StatisticsArgs {
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, hide_short_help = true)]
     pub timeout: Option<f64>,
 
+    /// What to do if outputs differ: report or strict [default: report]
+    ///
+    /// Each alternative runs once, untimed, and its standard output is compared with that of the first. 'report' measures them all the
+    /// same, and the first line tells of the difference; 'strict' ends with 5, and so does each --fail-if. With --runs the first warm-up
+    /// run is compared; without one, nothing is.
+    #[arg(
+        long,
+        value_name = "HOW",
+        conflicts_with = "no_check_output",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub check_output: Option<CheckWord>,
+
     /// Do not compare what the alternatives print
     ///
-    /// Otherwise each alternative runs once, untimed, and its standard output must be the same as that of the others. With --runs the
-    /// first warm-up run tells; without one, nothing is compared. The untimed run is made all the same where --output is auto.
+    /// The untimed run is made all the same where --output is auto.
     #[arg(long)]
     pub no_check_output: bool,
 
@@ -206,6 +219,15 @@ pub struct StatisticsArgs {
     /// measurement runs in that order.
     #[arg(long, conflicts_with_all = ["json", "record"], hide_short_help = true)]
     pub dry_run: bool,
+}
+
+/// What is done if outputs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckWord {
+    /// It is reported with the verdict.
+    Report,
+    /// It is an error.
+    Strict,
 }
 
 /// Where the copies run.

@@ -17,8 +17,8 @@ mod trace;
 mod why;
 
 pub use compare::{
-    Allowance, CompareArgs, CpuList, LoadArgs, MetricArgs, MetricList, ModeWord, OutputArgs, PaceWord,
-    PlacementArgs, PlacementWord, StatisticsArgs, UserArgs,
+    Allowance, CheckWord, CompareArgs, CpuList, LoadArgs, MetricArgs, MetricList, ModeWord, OutputArgs,
+    PaceWord, PlacementArgs, PlacementWord, StatisticsArgs, UserArgs,
 };
 pub use demo::DemoArgs;
 pub use detail::{DetailArgs, KeepArgs, SaveArgs};
