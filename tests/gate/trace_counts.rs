@@ -194,7 +194,9 @@ fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
         assert_eq!(
             (&trace["complete"], &trace["lost"]["unfinished"]),
             (&true.into(), &0.into()),
-            "{level:?}"
+            "{level:?}: {} {}",
+            trace["lost"],
+            trace["checks"]
         );
         let ran: f64 = rows(&trace, "tasks").iter().map(|task| task["running_s"].as_f64().unwrap()).sum();
         // What a hypervisor takes is no running time. Without one of the three first threads at most 0.05 s would be left.

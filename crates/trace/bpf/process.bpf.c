@@ -115,7 +115,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     totals_since(&s->exec.so_far, task, t, run_so_far(task, t, now));
     if (t->in_call && settings.call_times)
         s->exec.so_far.call_run += now - t->began - t->blocked - t->runnable;
-    begin_startup(task, t, s->exec.so_far.run + t->base.run, s->exec.so_far.call_run);
+    begin_startup(task, t, on_cpu_so_far(task, t, now), s->exec.so_far.call_run);
     s->exec.interpreter[0] = 0;
     if (program->interp != program->filename)
         bpf_probe_read_kernel_str(s->exec.interpreter, INTERPRETER_BYTES, program->interp);

@@ -344,7 +344,7 @@ struct task_state {
     u64 inodes[2];
     u32 doubt;     /* starting, and it opened what may be a library or its input */
     u32 looks;     /* at paths that are not the system's, in a row, while starting */
-    u64 exec_run;  /* its CPU time when its program began, and of that within calls */
+    u64 exec_run;  /* its time on CPUs by the clock when its program began, and of that within calls */
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;

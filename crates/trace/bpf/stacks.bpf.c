@@ -73,7 +73,7 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     s->stack.unused = 0;
     s->stack.in_call = t->in_call || t->exiting || (task->flags & PF_EXITING);
     s->stack.starting = t->starting;
-    s->stack.run = t->starting ? run_so_far(task, t, now) - t->exec_run : 0;
+    s->stack.run = t->starting ? on_cpu_so_far(task, t, now) - t->exec_run : 0;
     send_copy(s, sizeof(s->stack) + frames + (memory & (2 * PAGE - 1)));
 }
 

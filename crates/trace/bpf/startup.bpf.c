@@ -235,8 +235,8 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
         t->doubt = 0;
     if (verdict == NEITHER || (verdict == PART && t->doubt))
         return 0;
-    u64 run = run_so_far(task, t, now) - t->exec_run;
-    /* Between two switches it goes by the clock, and by the scheduler's account at each: that may take some of it back. */
+    u64 run = on_cpu_so_far(task, t, now) - t->exec_run;
+    /* Behind a switch that was not seen it goes by the scheduler's account: that may take some of it back. */
     s64 since = run - t->start_run;
     if (verdict == OVER || since > OWN_WORK_NS) {
         end_startup(task, t, now);

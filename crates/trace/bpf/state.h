@@ -303,6 +303,13 @@ static __always_inline u64 run_so_far(struct task_struct *task, struct task_stat
     return t->place == PLACE_RUNNING ? t->run_in + (now - t->since) : task->se.sum_exec_runtime;
 }
 
+/* Its time on CPUs up to now, as the stream of switches shows it: by the clock, with what the hypervisor took. Times within calls go by the
+ * clock too, and a sum of such parts is at most the whole. */
+static __always_inline u64 on_cpu_so_far(struct task_struct *task, struct task_state *t, u64 now)
+{
+    return run_so_far(task, t, now) + t->stolen;
+}
+
 /* The number under which a followed task is known: that of its making, until its exec is seen. */
 static __always_inline u32 number_of(struct task_struct *task, struct task_state *t)
 {

@@ -2387,5 +2387,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 296976] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 297336] = *include_bytes!("aarch64.bpf.o");
 }

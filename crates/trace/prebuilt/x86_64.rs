@@ -2394,5 +2394,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 297952] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 298320] = *include_bytes!("x86_64.bpf.o");
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use common::skip::root;
 use common::{able, compiled, compiled_with, needs, sh, trace, whole};
-use whyfaster_core::trace::event::{Context, FileKind, Left, What};
+use whyfaster_core::trace::event::{Context, FileKind, Left, TaskKind, What};
 use whyfaster_core::trace::report::WorkKind;
 use whyfaster_trace::Wanted;
 
@@ -85,10 +85,11 @@ fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
     assert!(woken, "the shell that writes wakes cat");
 }
 
+/// Of the tree: a neighbour may run a program of the same name.
 fn names(events: &[whyfaster_core::trace::event::Event]) -> BTreeMap<u32, String> {
     let mut all = BTreeMap::new();
     for e in events {
-        if let What::Name { task, name, .. } = &e.what {
+        if let What::Name { task, name, kind: TaskKind::Tree, .. } = &e.what {
             all.insert(*task, name.clone());
         }
     }
