@@ -15,14 +15,14 @@ use whyfaster_trace::{CallsBy, Wanted};
 /// Compares with `strace -f -c`, call by call, calls and errors.
 fn same_as_strace(argv: &[&str]) {
     needs!(able());
-    let t = whole(|| trace(&Wanted::default(), argv));
+    let t = whole(trace(&Wanted::default(), argv));
     assert_eq!(t.calls(), strace(argv), "{argv:?}");
 }
 
 #[test]
 fn a_tree_is_seen_whole_from_its_first_exec() {
     needs!(able());
-    let t = whole(|| sh(&Wanted::default(), "/bin/true; /bin/true & wait; exec /bin/true"));
+    let t = whole(sh(&Wanted::default(), "/bin/true; /bin/true & wait; exec /bin/true"));
     assert_eq!(t.execs(), ["sh", "true", "true", "true"]);
     assert_eq!((t.forks(), t.ends()), (3, 3));
     assert_eq!(t.status, 0);
@@ -181,7 +181,7 @@ fn a_daemon_is_followed_when_nobody_is_left_above_it() {
 #[test]
 fn a_storm_of_processes_is_counted_exactly() {
     needs!(able());
-    let t = whole(|| sh(&Wanted::default(), "seq 500 | xargs -P4 -I{} /bin/true {}"));
+    let t = whole(sh(&Wanted::default(), "seq 500 | xargs -P4 -I{} /bin/true {}"));
     assert_eq!(t.execs().iter().filter(|n| *n == "true").count(), 500);
     assert_eq!(t.forks(), t.ends());
     assert_eq!(t.entered(libc::SYS_wait4), t.calls()[&common::number("wait4")].0);
@@ -201,7 +201,7 @@ fn a_forked_child_counts_apart_until_its_exec() {
 fn by_process_every_process_has_its_own_counts() {
     needs!(able());
     let wanted = Wanted { calls_by: CallsBy::Process, ..Wanted::default() };
-    let t = whole(|| sh(&wanted, "seq 700 | xargs -n1 /bin/true"));
+    let t = whole(sh(&wanted, "seq 700 | xargs -n1 /bin/true"));
     let exits: Vec<_> = t
         .counts
         .calls

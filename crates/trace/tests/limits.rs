@@ -251,7 +251,7 @@ fn calls_of_a_process_that_seemed_to_be_over_are_counted_and_told_as_lost() {
 fn two_observers_at_once_see_each_its_own_tree() {
     needs!(able());
     let scripts = ["seq 100 | xargs -n1 /bin/true", "seq 200 | xargs -n1 /bin/true"];
-    let threads = scripts.map(|s| std::thread::spawn(move || whole(|| sh(&Wanted::default(), s))));
+    let threads = scripts.map(|s| std::thread::spawn(move || whole(sh(&Wanted::default(), s))));
     let [a, b] = threads.map(|t| t.join().unwrap());
     for (traced, n) in [(&a, 100), (&b, 200)] {
         assert_eq!(traced.execs().iter().filter(|e| *e == "true").count(), n);

@@ -15,7 +15,7 @@ use whyfaster_trace::Wanted;
 fn program(source: &str) -> Traced {
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(source, directory.path());
-    let t = whole(|| trace(&Wanted::default(), &[&program]));
+    let t = whole(trace(&Wanted::default(), &[&program]));
     assert_eq!(t.status, 0);
     t
 }
@@ -304,7 +304,7 @@ fn libraries_of_a_program_are_start_up_wherever_they_lie() {
     let wanted = Wanted { each_call: true, ..Wanted::default() };
     let is_start_up = |file: &str| {
         let path = home.join(file).display().to_string();
-        let t = whole(|| trace(&wanted, &[program.to_str().unwrap(), &path]));
+        let t = whole(trace(&wanted, &[program.to_str().unwrap(), &path]));
         assert_eq!(t.status, 0);
         let opened = t.events.iter().find_map(|e| match &e.what {
             What::Call(call) if call.path.as_ref() == Some(&path) && call.result >= Some(0) => Some(e.at),

@@ -16,10 +16,11 @@ use whyfaster_trace::Wanted;
 fn run_time_of_the_stream_equals_the_kernels_account() {
     needs!(able());
     let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & seq 100000 | sort -n | tail -1; wait";
-    let t = whole(|| sh(&Wanted::default(), script));
+    let t = whole(sh(&Wanted::default(), script));
     let mut since: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
     let mut account: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut unseen = 0;
     for e in &t.events {
         match &e.what {
             What::Fork { parent: 0, child, .. } => {
@@ -34,14 +35,18 @@ fn run_time_of_the_stream_equals_the_kernels_account() {
             }
             What::End { task, totals, .. } => {
                 account.insert(*task, totals.on_cpu_ns());
+                unseen += totals.unseen_ns;
             }
             _ => {}
         }
     }
     let streamed: u64 = account.keys().map(|task| ran.get(task).copied().unwrap_or(0)).sum();
     let kernel: u64 = account.values().sum();
-    let off = (streamed as f64 / kernel as f64 - 1.0).abs();
-    assert!(off < 0.01, "streamed {streamed} ns, the kernel counted {kernel} ns");
+    assert!(
+        streamed.abs_diff(kernel) < kernel / 100 + unseen,
+        "streamed {streamed} ns, the kernel counted {kernel} ns; {:?}",
+        t.counts.lost
+    );
 }
 
 #[test]
@@ -52,7 +57,7 @@ fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
     let pid = directory.path().join("pid").display().to_string();
     let asleep =
         format!("[ -s {pid} ] && read p < {pid} && read _ c s _ < /proc/$p/stat && [ $c$s = \"(cat)S\" ]");
-    let writer = format!("sleep 0.01; until {asleep}; do sleep 0.01; done; echo x");
+    let writer = format!("sleep 0.3; until {asleep}; do sleep 0.01; done; echo x");
     let t = sh(&Wanted::default(), &format!("sh -c '{writer}' | sh -c 'echo $$ > {pid}; exec cat'"));
     let name = names(&t.events);
     let cat = *name.iter().find(|(_, n)| *n == "cat").unwrap().0;

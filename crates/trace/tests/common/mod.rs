@@ -134,18 +134,10 @@ pub(crate) fn trace_with(mut full: Full, argv: &[&str]) -> Traced {
     traced
 }
 
-/// The first of three traces that lost nothing. A machine that stands still for a while loses records, and the trace tells it
-/// (limits.rs); what the tests ask is what a whole trace says.
-pub(crate) fn whole(traced: impl Fn() -> Traced) -> Traced {
-    let mut lost = Vec::new();
-    for _ in 0..3 {
-        let t = traced();
-        if !t.counts.lost.any() {
-            return t;
-        }
-        lost.push(t.counts.lost);
-    }
-    panic!("no trace was whole: {lost:?}")
+/// A trace that lost nothing.
+pub(crate) fn whole(traced: Traced) -> Traced {
+    assert!(!traced.counts.lost.any(), "{:?}", traced.counts.lost);
+    traced
 }
 
 pub(crate) fn sh(wanted: &Wanted, script: &str) -> Traced {
