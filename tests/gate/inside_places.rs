@@ -30,7 +30,7 @@ fn a_missing_tool_names_the_package_that_gives_it() {
     for (kind, package) in [
         ("uml", "user-mode-linux"),
         ("qemu-user:riscv64", "qemu-user"),
-        ("qemu:/dev/null", "qemu-system-x86 seabios"),
+        ("qemu:debian:6.1", "qemu-system-x86 seabios"),
         ("gvisor", "gvisor.dev"),
         ("ssh:host", "openssh-client"),
     ] {

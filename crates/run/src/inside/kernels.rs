@@ -83,6 +83,11 @@ static DISTRIBUTIONS: [Distribution; 4] = [
     Distribution { name: "ubuntu", archive: &UBUNTU, flavours: &["-kvm", "-generic"] },
 ];
 
+/// An error if these words mean no kernel: neither a file nor `DISTRIBUTION:VERSION`. Nothing is fetched.
+pub fn check(words: &str) -> Result<(), Failure> {
+    if Path::new(words).is_file() || cached(words).is_some() { Ok(()) } else { named(words).map(drop) }
+}
+
 /// The image that these words mean: a file, or `DISTRIBUTION:VERSION`. What is not in the cache is fetched only if that
 /// was asked for.
 pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
@@ -90,10 +95,15 @@ pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
     if path.is_file() {
         return sound(path, Arch::Amd64);
     }
-    if let Some(found) = words.split_once(':').is_none().then(|| cached_version(words)).flatten() {
+    if let Some(found) = cached(words) {
         return Ok(found);
     }
     packaged(words, fetch, Some(Arch::Amd64))
+}
+
+/// The image in the cache whose version these words are, without a distribution.
+fn cached(words: &str) -> Option<PathBuf> {
+    words.split_once(':').is_none().then(|| cached_version(words)).flatten()
 }
 
 /// The image of `DISTRIBUTION:VERSION` in the cache, of whatever architecture, fetched where it is missing.

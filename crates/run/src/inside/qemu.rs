@@ -87,6 +87,7 @@ const KVM_SILENCE: Duration = Duration::from_secs(60);
 
 /// Finds the emulator and the kernel.
 fn open(how: How, asked: &Asked, options: &Options) -> Result<Guest, Failure> {
+    kernels::check(&asked.behind)?;
     let get = "apt install --no-install-recommends qemu-system-x86 seabios";
     let program = tools::find(&["qemu-system-x86_64"], get)?;
     let version = tools::version(&program, "--version");
