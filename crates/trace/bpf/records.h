@@ -292,6 +292,7 @@ struct cpu_state {
 /* ---- the state of a followed task ---- */
 
 #define HOME_BYTES 64
+#define OPENED_WORDS 32
 
 enum mode {
     MODE_HELD = 1, /* at its gate: followed from its next exec on */
@@ -342,11 +343,14 @@ struct task_state {
     u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
     u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
     u64 inodes[2];
-    u32 doubt;     /* starting, and it opened what may be a library or its input */
-    u32 looks;     /* at paths that are not the system's, in a row, while starting */
+    u16 doubt;     /* starting, and it opened what may be a library or its input */
+    u16 again;     /* starting, and it opened what it has opened before, or a directory */
+    u32 in_a_row;  /* calls of its start-up, or looks at other paths, since it opened a file for the first time */
+    u32 opened[OPENED_WORDS]; /* hashes of the paths of the system that it opened while starting, a bit each */
     u64 exec_run;  /* its time on CPUs by the clock when its program began, and of that within calls */
     u64 exec_call_run;
-    u64 start_run; /* since then, up to the end of its start-up as far as that is known */
+    u64 seen_run;  /* since then, up to the last call that may belong to its start-up */
+    u64 start_run; /* the same, up to the last that does */
     u64 start_call_run;
     u64 vetted;    /* with which credentials the caller may observe it; 0: not known yet */
     char home[HOME_BYTES]; /* its program's path */
@@ -363,12 +367,13 @@ enum transfer { TRANSFERS_NOTHING, TRANSFERS_BYTES, TRANSFERS_MESSAGES };
 enum startup {
     STARTUP_NOTHING,
     STARTUP_PART,  /* it is not over before the end of this call */
+    STARTUP_BESIDE, /* the same if a part follows: programs make it later, too */
     STARTUP_OVER,  /* over when this begins */
-    STARTUP_FILE,  /* part of it, on a descriptor other than the standard ones */
-    STARTUP_READ,  /* the same; over on a standard one */
+    STARTUP_FILE,  /* as beside, on a descriptor other than the standard ones */
+    STARTUP_READ,  /* part of it; over on a standard descriptor */
     STARTUP_MAP,   /* part of it, with a file */
-    STARTUP_LOOK,  /* part of it, below the system's directories */
-    STARTUP_OPEN,  /* the same, or when it fails; else over */
+    STARTUP_LOOK,  /* as beside, below the system's directories */
+    STARTUP_OPEN,  /* part of it below these; over where it writes */
     STARTUP_FUTEX, /* over when it waits */
 };
 

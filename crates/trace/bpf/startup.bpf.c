@@ -2,7 +2,7 @@
  *
  * The start-up is what comes up to the end of the last call that looks like it (libraries mapped, files below the
  * system's directories read), before the first call that does not. What neither of both says is the program's own if
- * nothing of the start-up follows.
+ * nothing of the start-up follows. A look at a path looks for something to load: if nothing is loaded behind it, it is the program's own.
  */
 
 #include "files.h"
@@ -14,13 +14,19 @@
 #define PAGE_MASK 4095
 #define IS_DATA(bytes) ((bytes) >= DATA_BYTES && !((bytes) & PAGE_MASK))
 #define DATA_READS 16
-/* Who searches for a module opens it sooner than after so many looks at other paths in a row; `ls -l` looks at every file. */
-#define DATA_LOOKS 64
+/* Who searches for a module opens one that it has not opened before sooner than after so many calls; `ls -l` looks at every file, and a loop
+ * looks at the same one. */
+#define MOST_IN_A_ROW 128
 /* The loader reads the head of a library (832 bytes) before it maps it. */
 #define HEAD_BYTES 1024
 
 /* asm-generic/{fcntl,mman-common}.h, linux/futex.h */
 #define O_ACCMODE 3
+#ifdef __TARGET_ARCH_arm64
+#define O_DIRECTORY 040000
+#else
+#define O_DIRECTORY 0200000
+#endif
 #define MAP_ANONYMOUS 0x20
 #define PROT_EXEC 0x4
 #define FUTEX_CMD_MASK 0x7f
@@ -40,10 +46,14 @@ static __always_inline bool of_system(u64 path)
     u64 four = path & FIRST(4), five = path & FIRST(5);
     if (four == BYTES4('/', 'l', 'i', 'b'))
         return path >> 32 && (five >> 32 == '/' || five >> 32 == '6' || five >> 32 == '3');
+    if ((path & FIRST(6)) == (BYTES4('/', 'p', 'r', 'o') | (u64)'c' << 32 | (u64)'/' << 40)) {
+        /* What is below a number is about another process, or asked about itself by who shows processes. */
+        u8 next = path >> 48;
+        return next < '0' || next > '9';
+    }
     return five == (BYTES4('/', 'u', 's', 'r') | SLASH4) || five == (BYTES4('/', 'e', 't', 'c') | SLASH4) ||
            five == (BYTES4('/', 's', 'y', 's') | SLASH4) || five == (BYTES4('/', 'd', 'e', 'v') | SLASH4) ||
-           five == (BYTES4('/', 'o', 'p', 't') | SLASH4) ||
-           (path & FIRST(6)) == (BYTES4('/', 'p', 'r', 'o') | (u64)'c' << 32 | (u64)'/' << 40);
+           five == (BYTES4('/', 'o', 'p', 't') | SLASH4);
 }
 
 static __always_inline bool is_terminal(u64 path)
@@ -51,10 +61,13 @@ static __always_inline bool is_terminal(u64 path)
     return path == (BYTES4('/', 'd', 'e', 'v') | BYTES4('/', 't', 't', 'y') << 32);
 }
 
+/* Longer paths go by their beginning. */
+#define LOOKED_AT_BYTES 512
+
 /* A path, and its first bytes as a number. */
 struct looked_at {
     union {
-        char path[HOME_BYTES + 8];
+        char path[LOOKED_AT_BYTES];
         u64 first;
     };
 };
@@ -108,7 +121,10 @@ static __always_inline void begin_startup(struct task_struct *task, struct task_
     t->starting = settings.call_times && !IS_COMPAT(task);
     t->reads = 0;
     t->doubt = 0;
-    t->looks = 0;
+    t->again = 0;
+    t->in_a_row = 0;
+    __builtin_memset(t->opened, 0, sizeof(t->opened));
+    t->seen_run = 0;
     t->exec_run = run;
     t->exec_call_run = call_run;
     t->start_run = 0;
@@ -163,7 +179,32 @@ __attribute__((noinline)) int startup_before(u64 now)
     return 0;
 }
 
-enum verdict { NEITHER, PART, OVER };
+enum verdict { NEITHER, LOOKS /* it is a part if a part follows */, PART, OVER };
+
+/* Whether a path was not opened before by this program while it started. It goes by the length and the last bytes. Two paths in a thousand are
+ * taken for each other, and of many thousand no new one is found: so many files are data. */
+static __always_inline bool is_new(struct task_state *t, u64 path, u64 bytes)
+{
+    u64 tail[4] = {};
+    u64 size = sizeof(tail);
+    if (bytes < size)
+        size = bytes;
+    barrier_var(size); /* see goes_on() */
+    if (size > sizeof(tail) || bpf_probe_read_user(tail, size, (void *)(path + bytes - size)))
+        return false;
+    u64 hash = bytes;
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+        hash = (hash ^ tail[i]) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 32;
+    u64 word = hash & (OPENED_WORDS - 1);
+    barrier_var(word); /* see goes_on() */
+    if (word >= OPENED_WORDS)
+        return false;
+    u32 bit = 1u << (hash >> 8 & 31), before = t->opened[word];
+    t->opened[word] = before | bit;
+    return !(before & bit);
+}
 
 /* Of the running task. These three are neither inlined nor static, so that the verifier looks at each once, and not in
  * every state of the program that calls it. */
@@ -174,7 +215,7 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
         return NEITHER;
     u32 number = t->call & ~COMPAT;
     if (class == STARTUP_OPEN && failed)
-        return PART;
+        return LOOKS;
     /* Constant offsets, not an index: up to Linux 6.12 at least, the verifier does not see the bounds of an index that the compiler
      * keeps on the stack. */
     u8 place = number < SYSCALLS ? settings.path[number] : 0;
@@ -198,15 +239,21 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
     u64 path = at->first;
     /* fstat() is made of newfstatat() with an empty path. */
     if (class == STARTUP_LOOK && length == 1)
-        return place == 2 && (s32)t->args[0] > 2 ? PART : NEITHER;
+        return place == 2 && (s32)t->args[0] > 2 ? LOOKS : NEITHER;
     bool part = of_system(path) || (length > 0 && at_home(t, at->path));
     if (class == STARTUP_LOOK)
-        return part ? PART : NEITHER;
+        return part ? LOOKS : NEITHER;
     if ((flags & O_ACCMODE) && !is_terminal(path))
         return OVER;
     /* A library that lies elsewhere, or its input: what it does with it tells. */
     t->doubt = !part;
-    return part ? PART : NEITHER;
+    if (!part)
+        return NEITHER;
+    t->again = (flags & O_DIRECTORY) || length <= 1 || !is_new(t, address, length - 1);
+    if (t->again)
+        return LOOKS;
+    t->in_a_row = 0;
+    return PART;
 }
 
 /* A call ends while its program starts up. It is on the account already. */
@@ -220,30 +267,39 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
     u8 class = startup_class(t);
     if (class == STARTUP_PART || class == STARTUP_READ)
         verdict = PART;
+    else if (class == STARTUP_BESIDE)
+        verdict = LOOKS;
     else if (class == STARTUP_FILE)
-        verdict = (s32)t->args[0] > 2 ? PART : NEITHER;
+        verdict = (s32)t->args[0] > 2 ? LOOKS : NEITHER;
     else if (class == STARTUP_MAP)
         verdict = !(t->args[3] & MAP_ANONYMOUS) && (s32)t->args[4] > 2 ? PART : NEITHER;
     else if (class == STARTUP_LOOK || class == STARTUP_OPEN)
         verdict = look_verdict(class, failed);
-    if (class == STARTUP_OPEN)
-        t->looks = 0;
-    else if (class == STARTUP_LOOK && verdict == NEITHER && ++t->looks > DATA_LOOKS)
+    if (t->again && (class == STARTUP_READ || class == STARTUP_MAP) && verdict == PART)
+        verdict = LOOKS;
+    if (++t->in_a_row > MOST_IN_A_ROW)
         verdict = OVER;
     /* The loader maps the code of a library. */
-    if (class == STARTUP_MAP && verdict == PART && (t->args[2] & PROT_EXEC))
+    if (class == STARTUP_MAP && verdict != NEITHER && verdict != OVER && (t->args[2] & PROT_EXEC)) {
         t->doubt = 0;
-    if (verdict == NEITHER || (verdict == PART && t->doubt))
+        t->again = 0;
+        t->in_a_row = 0;
+        verdict = PART;
+    }
+    if (verdict == NEITHER || (verdict != OVER && t->doubt))
         return 0;
     u64 run = on_cpu_so_far(task, t, now) - t->exec_run;
     /* Behind a switch that was not seen it goes by the scheduler's account: that may take some of it back. */
-    s64 since = run - t->start_run;
+    s64 since = run - t->seen_run;
     if (verdict == OVER || since > OWN_WORK_NS) {
         end_startup(task, t, now);
         return 0;
     }
     if (since > 0)
-        t->start_run = run;
+        t->seen_run = run;
+    if (verdict == LOOKS)
+        return 0;
+    t->start_run = t->seen_run;
     t->start_call_run = t->call_run - t->exec_call_run;
     return 0;
 }

@@ -716,7 +716,7 @@ mod imp {
         #[derive(Copy, Clone)]
         #[repr(C)]
         pub union __anon_looked_at_1 {
-            pub path: [i8; 72],
+            pub path: [i8; 512],
             pub first: u64,
         }
         impl std::fmt::Debug for __anon_looked_at_1 {
@@ -726,7 +726,7 @@ mod imp {
         }
         impl Default for __anon_looked_at_1 {
             fn default() -> Self {
-                Self { path: [i8::default(); 72] }
+                Self { path: [i8::default(); 512] }
             }
         }
         #[derive(Debug, Copy, Clone)]
@@ -828,10 +828,13 @@ mod imp {
             pub unseen: u64,
             pub inode_of: [u32; 2],
             pub inodes: [u64; 2],
-            pub doubt: u32,
-            pub looks: u32,
+            pub doubt: u16,
+            pub again: u16,
+            pub in_a_row: u32,
+            pub opened: [u32; 32],
             pub exec_run: u64,
             pub exec_call_run: u64,
+            pub seen_run: u64,
             pub start_run: u64,
             pub start_call_run: u64,
             pub vetted: u64,
@@ -879,10 +882,13 @@ mod imp {
                     unseen: u64::default(),
                     inode_of: [u32::default(); 2],
                     inodes: [u64::default(); 2],
-                    doubt: u32::default(),
-                    looks: u32::default(),
+                    doubt: u16::default(),
+                    again: u16::default(),
+                    in_a_row: u32::default(),
+                    opened: [u32::default(); 32],
                     exec_run: u64::default(),
                     exec_call_run: u64::default(),
+                    seen_run: u64::default(),
                     start_run: u64::default(),
                     start_call_run: u64::default(),
                     vetted: u64::default(),
@@ -2097,13 +2103,14 @@ mod imp {
         impl startup {
             pub const STARTUP_NOTHING: Self = Self(0);
             pub const STARTUP_PART: Self = Self(1);
-            pub const STARTUP_OVER: Self = Self(2);
-            pub const STARTUP_FILE: Self = Self(3);
-            pub const STARTUP_READ: Self = Self(4);
-            pub const STARTUP_MAP: Self = Self(5);
-            pub const STARTUP_LOOK: Self = Self(6);
-            pub const STARTUP_OPEN: Self = Self(7);
-            pub const STARTUP_FUTEX: Self = Self(8);
+            pub const STARTUP_BESIDE: Self = Self(2);
+            pub const STARTUP_OVER: Self = Self(3);
+            pub const STARTUP_FILE: Self = Self(4);
+            pub const STARTUP_READ: Self = Self(5);
+            pub const STARTUP_MAP: Self = Self(6);
+            pub const STARTUP_LOOK: Self = Self(7);
+            pub const STARTUP_OPEN: Self = Self(8);
+            pub const STARTUP_FUTEX: Self = Self(9);
         }
         impl Default for startup {
             fn default() -> Self {
@@ -2387,5 +2394,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 297336] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 299816] = *include_bytes!("aarch64.bpf.o");
 }

@@ -369,7 +369,7 @@ fn a_running_tree_is_taken_up_with_its_threads_and_children() {
     let of_tree = |e: &&Event| matches!(e.what, What::Fork { .. } | What::Exec { .. } | What::End { .. });
     assert!(t.events.iter().filter(of_tree).all(|e| began.first().is_some_and(|began| e.at >= *began)));
     let alive = t.how_many(|w| matches!(w, What::End { status: None, .. }));
-    assert_eq!(t.forks(), t.ends() + alive);
+    assert_eq!(t.forks(), t.ends() + alive, "{:?}", t.counts.lost);
     assert!(alive >= 2);
     let waits = t.counts.calls.iter().any(|c| i64::from(c.call.number) == libc::SYS_wait4 && c.entered > 0);
     assert!(waits);

@@ -7,6 +7,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use common::skip::machine;
 use common::{Traced, able, compiled, needs, sh, trace, whole};
 use whyfaster_core::trace::event::{Event, FileKind, Tid, What};
 use whyfaster_trace::Wanted;
@@ -300,22 +301,76 @@ fn libraries_of_a_program_are_start_up_wherever_they_lie() {
     );
     let program = bin.join("program");
     std::fs::copy(built, &program).unwrap();
-    // The opening of each of the files is a part of the start-up, or comes after it: both times go by the same clock.
-    let wanted = Wanted { each_call: true, ..Wanted::default() };
     let is_start_up = |file: &str| {
         let path = home.join(file).display().to_string();
-        let t = whole(trace(&wanted, &[program.to_str().unwrap(), &path]));
-        assert_eq!(t.status, 0);
-        let opened = t.events.iter().find_map(|e| match &e.what {
-            What::Call(call) if call.path.as_ref() == Some(&path) && call.result >= Some(0) => Some(e.at),
-            _ => None,
-        });
-        let run_ns = started(&t.events)[0].2;
-        on_cpu_from_exec(&t.events, opened.unwrap()) <= run_ns
+        in_start_up(&[program.to_str().unwrap(), &path], &path) == (1, 1)
     };
     assert!(is_start_up("libx.so.1"));
     assert!(is_start_up("lib/module"));
     assert!(!is_start_up("input"));
+}
+
+#[test]
+fn what_is_only_looked_at_is_no_start_up() {
+    needs!(able());
+    let script = "i=0; while [ $i -lt 500 ]; do [ -e /etc/passwd ]; i=$((i+1)); done";
+    assert_eq!(in_start_up(&["sh", "-c", script], "/etc/passwd"), (0, 500));
+    // Only the first time that it is opened it may be loaded; and a number below /proc is another process.
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(
+        r#"
+        #include <fcntl.h>
+        #include <unistd.h>
+        int main(int count, char **files) {
+            for (int i = 0; i < 500; i++) {
+                int file = open(files[1], O_RDONLY);
+                char byte;
+                if (file < 0 || read(file, &byte, 1) != 1) return 1;
+                close(file);
+            }
+            return 0;
+        }"#,
+        directory.path(),
+    );
+    assert_eq!(in_start_up(&[&program, "/proc/1/stat"], "/proc/1/stat"), (0, 500));
+    let (started, all) = in_start_up(&[&program, "/etc/passwd"], "/etc/passwd");
+    assert!((1..100).contains(&started) && all == 500, "{started} of {all}");
+}
+
+#[test]
+fn modules_of_an_interpreter_are_its_start_up() {
+    // Not the first one in PATH, which may be a script that looks for another one.
+    needs!(able().and(machine(std::path::Path::new("/usr/bin/python3").exists(), "/usr/bin/python3")));
+    let command = ["/usr/bin/python3", "-S", "-c", "import json.decoder"];
+    let found = trace(&Wanted { each_call: true, ..Wanted::default() }, &command);
+    let loaded = found.events.iter().filter_map(|e| match &e.what {
+        What::Call(call) if call.result >= Some(0) => {
+            call.path.clone().filter(|it| it.contains("/json/decoder."))
+        }
+        _ => None,
+    });
+    for path in loaded.collect::<std::collections::BTreeSet<_>>() {
+        let (started, all) = in_start_up(&command, &path);
+        assert_eq!(started, all, "{path}");
+    }
+}
+
+/// Of the calls of a single process that name a path and worked: how many end within its start-up, and all. Both times go by the same clock.
+fn in_start_up(argv: &[&str], path: &str) -> (usize, usize) {
+    let wanted = Wanted { each_call: true, ..Wanted::default() };
+    let t = whole(trace(&wanted, argv));
+    assert_eq!(t.status, 0);
+    let run_ns = started(&t.events)[0].2;
+    let ends: Vec<u64> = t
+        .events
+        .iter()
+        .filter_map(|e| match &e.what {
+            What::Call(call) if call.path.as_deref() == Some(path) && call.result >= Some(0) => Some(e.at),
+            _ => None,
+        })
+        .collect();
+    let within = ends.iter().filter(|at| on_cpu_from_exec(&t.events, **at) <= run_ns);
+    (within.count(), ends.len())
 }
 
 /// Time on CPUs of the only task, from its exec to a moment.

@@ -7,13 +7,10 @@ use super::programs::types::startup;
 use super::tables::set;
 
 /// Of the loader and the runtime, whatever the arguments.
-const PART: &[c_long] = &[
-    libc::SYS_set_tid_address,
-    libc::SYS_set_robust_list,
-    libc::SYS_rseq,
-    libc::SYS_prlimit64,
-    libc::SYS_mprotect,
-];
+const PART: &[c_long] = &[libc::SYS_set_tid_address, libc::SYS_set_robust_list, libc::SYS_rseq];
+
+/// Of these, and of what runs later, too: an allocator, or a compiler of what runs.
+const BESIDE: &[c_long] = &[libc::SYS_prlimit64, libc::SYS_mprotect];
 
 /// The program does something: it makes or ends a process, begins another program, sleeps, waits, talks to another
 /// process, writes, or changes a directory.
@@ -96,7 +93,7 @@ mod old {
 
     use libc::c_long;
 
-    pub(super) const PART: &[c_long] = &[libc::SYS_arch_prctl, libc::SYS_getrlimit];
+    pub(super) const PART: &[c_long] = &[libc::SYS_arch_prctl];
     pub(super) const OVER: &[c_long] = &[
         libc::SYS_fork,
         libc::SYS_vfork,
@@ -138,6 +135,7 @@ pub(crate) fn calls<const N: usize>() -> [u8; N] {
     for (calls, class) in [
         (PART, startup::STARTUP_PART),
         (old::PART, startup::STARTUP_PART),
+        (BESIDE, startup::STARTUP_BESIDE),
         (OVER, startup::STARTUP_OVER),
         (old::OVER, startup::STARTUP_OVER),
         (FILE, startup::STARTUP_FILE),
