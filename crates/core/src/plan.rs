@@ -209,8 +209,8 @@ impl Plan {
             && self.alternatives.iter().any(|alternative| alternative.output == Output::Auto)
     }
 
-    /// Whether alternatives run at once with the baseline. Not where a hook, a file or the page cache is one run's own, nor where
-    /// the number of runs is a promise.
+    /// True if alternatives run concurrently with the baseline. A hook, a file or the page cache may be one run's own, and a number of runs may be
+    /// a promise: then they do not.
     pub fn duets(&self) -> bool {
         let wanted = match self.pace {
             Pace::Auto => !self.loads.is_one_copy(),

@@ -74,7 +74,7 @@ struct OfOne<'a, 'b> {
     cpus: &'a [u32],
     on: &'a mut dyn FnMut(Event),
     index: usize,
-    /// How many there are to be.
+    /// Planned number of duets.
     rounds: u32,
     allowed_s: f64,
     ran: Vec<Duet>,

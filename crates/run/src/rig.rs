@@ -636,8 +636,7 @@ impl<'a> Rig<'a> {
     /// The error when two alternatives write different things.
     fn outputs_differ(&self, other: usize, difference: &OutputDifference) -> Failure {
         let first = difference.before;
-        let mut message =
-            "the alternatives do not do the same work: their standard output differs".to_owned();
+        let mut message = "the alternatives print something else: their standard output differs".to_owned();
         match difference.place {
             Some((byte, line)) => {
                 message.push_str(&format!(", first at byte {byte}, line {line}"));

@@ -30,7 +30,7 @@ use super::round::{Series, make};
 use super::simulated::Simulated;
 use super::why;
 
-/// Memory that the kernel needs for each process beside its pages: a kernel stack, page tables and descriptors. An estimate.
+/// Estimate of the kernel's memory for one process, without the process's pages: a kernel stack, page tables and descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
 /// A block was planned to end within the limit. As machines change their speed, it may take this many times as long before it is cut.
 const LATE: f64 = 1.1;
@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         self.why = why::explain(rig, &so_far, self.on);
     }
 
-    /// Every alternative at once with the baseline: its CPU time decides the levels above, where all CPUs are busy.
+    /// Runs each alternative concurrently with the baseline. Their CPU times decide at loads that keep all CPUs busy.
     fn duets(&mut self, rig: &mut Rig<'_>, kept_s: f64, trials: &[(f64, f64)]) -> Result<(), Failure> {
         let left_s = self.plan.rounds.max_time_s - kept_s - self.now_s();
         let cpus = self.plan.cpus.as_ref().or(self.host.before.cpus_allowed.as_ref());

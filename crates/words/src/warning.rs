@@ -170,12 +170,12 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         ),
         Caution::FirstRunSlower { alternative, first_s, later_s } => (
             format!(
-                "the first run of '{}' took {}, and later runs take {}: they find what the first one left, such as a file or a cache",
+                "the first run of '{}' took {}, and later runs take {}",
                 name(alternative),
                 time(*first_s, None),
                 time(*later_s, None)
             ),
-            "to measure first runs, take it away before each run with --prepare",
+            "later runs may find a file or a cache that the first one left; to measure first runs, remove it before each run with --prepare",
         ),
         Caution::RunsInGroups { alternative, slow, of, slow_s, others_s } => (
             format!(

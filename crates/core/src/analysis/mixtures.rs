@@ -2,10 +2,9 @@
 
 use super::context::Context;
 use super::rounds::median_of;
-use crate::plan::{Alternative, Mode};
+use crate::plan::Mode;
 use crate::sample::{Arm, Batch, Trial};
 use crate::stats::quantile;
-use crate::verdict::Verdict;
 use crate::warning::Caution;
 
 /// A first run is far slower if it takes this many times as long as the slowest later run, and this many seconds longer.
@@ -21,23 +20,13 @@ const FEWEST: usize = 6;
 /// Reading this much output takes a trial no time that counts.
 const LITTLE_OUTPUT: u64 = 64 << 10;
 
-/// The warnings. `decided` has the verdicts at one copy by alternative.
-pub(super) fn warnings(context: &Context<'_>, decided: impl Fn(usize) -> Option<Verdict>) -> Vec<Caution> {
+pub(super) fn warnings(context: &Context<'_>) -> Vec<Caution> {
     let mut warnings = Vec::new();
     for index in context.alternatives() {
         let batches = alone(context, index);
         warnings.extend(first_run(context, index, &batches));
         warnings.extend(groups(context, index, &batches));
     }
-    let baseline = context.baseline();
-    let hooks = |index: &usize| {
-        let differs = matches!(decided(*index), Some(Verdict::Faster | Verdict::Slower));
-        differs && differ_by_hooks(context, baseline, *index)
-    };
-    warnings.extend(context.others().filter(hooks).map(|index| Caution::HooksDiffer {
-        alternative: context.name(index).to_owned(),
-        baseline: context.name(baseline).to_owned(),
-    }));
     warnings
 }
 
@@ -51,7 +40,7 @@ fn alone<'a>(context: &Context<'a>, index: usize) -> Vec<&'a Batch> {
     batches
 }
 
-/// The first run of a command whose later runs find something of it. Who asked for warm-up runs knows of it.
+/// A first run that takes far longer than later ones. Plans with warm-up runs expect that.
 fn first_run(context: &Context<'_>, index: usize, batches: &[&Batch]) -> Option<Caution> {
     let measured = context.measured;
     if measured.plan.warmup > 0 {
@@ -72,7 +61,7 @@ fn first_run(context: &Context<'_>, index: usize, batches: &[&Batch]) -> Option<
     })
 }
 
-/// True if the time of a trial can be held against timed runs. A trial's output is read, and some commands do more then.
+/// True if a trial did what a timed run does. The trial's output is read, and some commands do more work then.
 fn is_like_timed(trial: &Trial) -> bool {
     trial.does_less_unread().is_none() && trial.stdout_bytes <= LITTLE_OUTPUT
 }
@@ -97,14 +86,4 @@ fn groups(context: &Context<'_>, index: usize, batches: &[&Batch]) -> Option<Cau
         slow_s: quantile::median(slow)?,
         others_s: quantile::median(fast)?,
     })
-}
-
-/// True if two alternatives run the same in all but their hooks.
-fn differ_by_hooks(context: &Context<'_>, one: usize, other: usize) -> bool {
-    let of = |index: usize| context.measured.plan.alternatives.get(index);
-    let (Some(one), Some(other)) = (of(one), of(other)) else { return false };
-    let hooks = |it: &Alternative| {
-        [&it.setup, &it.prepare, &it.conclude, &it.cleanup].map(|hook| hook.clone().unwrap_or_default())
-    };
-    (&one.command, &one.env) == (&other.command, &other.env) && hooks(one) != hooks(other)
 }

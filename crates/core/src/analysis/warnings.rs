@@ -22,11 +22,7 @@ pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Cautio
     let mut warnings = Vec::new();
     warnings.extend(context.measured.trials.iter().filter_map(|trial| outputs_differ(context, trial)));
     warnings.extend(parameters_unused(context.measured.plan));
-    let at_one_copy = |index| {
-        let (level, comparison) = *compared(analysis, context.name(index)).first()?;
-        (level.load == 1).then_some(comparison.verdict)
-    };
-    warnings.extend(mixtures::warnings(context, at_one_copy));
+    warnings.extend(mixtures::warnings(context));
     warnings.extend(floor_off(context, analysis));
     warnings.extend(rates_not_kept(context, analysis));
     warnings.extend(span_under_load(context));
@@ -34,6 +30,7 @@ pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Cautio
     for index in context.others() {
         let name = context.name(index);
         let by_level = compared(analysis, name);
+        warnings.extend(hooks_differ(context, index, &by_level));
         warnings.extend(other_rounds(context, index));
         warnings.extend(tails(context, &by_level));
         warnings.extend(
@@ -64,6 +61,27 @@ fn where_is(
 
 fn excludes_one(low: Option<f64>, high: Option<f64>) -> bool {
     low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0)
+}
+
+/// A decided verdict of one command line with other hooks: it may be the hooks that differ.
+fn hooks_differ(context: &Context<'_>, index: usize, by_level: &[(&Level, &Comparison)]) -> Option<Caution> {
+    let baseline = context.baseline();
+    let &(level, comparison) = by_level.first()?;
+    let decided = level.load == 1 && matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
+    (decided && differ_by_hooks(context, baseline, index)).then(|| Caution::HooksDiffer {
+        alternative: context.name(index).to_owned(),
+        baseline: context.name(baseline).to_owned(),
+    })
+}
+
+/// True if two alternatives run the same in all but their hooks.
+fn differ_by_hooks(context: &Context<'_>, one: usize, other: usize) -> bool {
+    let of = |index: usize| context.measured.plan.alternatives.get(index);
+    let (Some(one), Some(other)) = (of(one), of(other)) else { return false };
+    let hooks = |it: &Alternative| {
+        [&it.setup, &it.prepare, &it.conclude, &it.cleanup].map(|hook| hook.clone().unwrap_or_default())
+    };
+    (&one.command, &one.env) == (&other.command, &other.env) && hooks(one) != hooks(other)
 }
 
 fn outputs_differ(context: &Context<'_>, trial: &Trial) -> Option<Caution> {

@@ -145,7 +145,7 @@ struct Experimenting<'a, 'b> {
     left: Left,
     alternative: usize,
     test: &'a Test,
-    /// What the rounds so far show.
+    /// The outcome by the rounds so far.
     says: &'a dyn Fn(&Measured) -> Outcome,
     began_s: f64,
     made: u32,
@@ -166,7 +166,7 @@ impl Experimenting<'_, '_> {
 }
 
 impl Series for Experimenting<'_, '_> {
-    /// Whether it is the changed one.
+    /// True: the changed command.
     type Run = bool;
     type Made = (bool, f64);
 

@@ -42,9 +42,8 @@ impl Ends {
     }
 }
 
-/// Seconds that an explanation gets after verdicts that came at `now_s`. A usual one, which nobody asked for, gets a few runs of each command, so
-/// that the whole comparison takes about as long as ten runs of each. One beside loads or many rounds gets about as long as the verdicts took, and one
-/// that was asked for gets the most.
+/// Seconds for the explanation, after verdicts that came at `now_s`. By default these are a few runs of each command: the whole comparison then takes
+/// about as long as ten runs of each. With loads or many rounds the explanation gets as long as the verdicts took. With `--why` it gets the most.
 pub(super) fn shares_s(plan: &Plan, alone_s: f64, now_s: f64) -> (f64, f64) {
     let (rounds, (least_s, most_s)) = (&plan.rounds, SECONDS);
     let of = |(seconds, runs): (f64, f64), most_s| f64::min(seconds + runs * alone_s, most_s);

@@ -221,7 +221,7 @@ pub struct StatisticsArgs {
     pub dry_run: bool,
 }
 
-/// What is done if outputs differ.
+/// Reactions to outputs that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckWord {
     /// It is reported with the verdict.
