@@ -47,7 +47,7 @@ endif
 	install-caps uninstall-caps test-live test-systems test-all test-repeat engines none-skipped compiled format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
-	@echo 'make demo     build, then run the main job: whyfaster study pipes'
+	@echo 'make demo     build, then compare two commands that change places under load'
 	@echo 'make test     format, lints, tests, generated files, licences, spelling, docs; minutes'
 	@echo 'make test-live  planted causes, verdicts and prices on the real clock, many times'
 	@echo 'make test-systems  kernels, engines, servers, a browser, the release binary'
@@ -98,7 +98,7 @@ test-dist: dist
 	scripts/test-dist.sh
 
 demo: build
-	$(WHYFASTER) study pipes
+	$(WHYFASTER) demo
 
 # Where cargo install puts programs.
 BIN = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
