@@ -35,6 +35,38 @@ fn lines(place: &Sandbox, count: usize) -> u64 {
     text.len() as u64
 }
 
+/// Sixty thousand turns of a shell's loop.
+fn turns(body: &str) -> String {
+    format!("i=0; while [ $i -lt 60000 ]; do {body}; i=$((i+1)); done")
+}
+
+#[test]
+fn looks_at_the_systems_files_are_no_start_up() {
+    needs!(full());
+    let place = Sandbox::open();
+    let record = explained(&place, &[], &turns("[ -e /etc/passwd ]"), &turns(":"));
+    assert_eq!(first_cause(&record), "files", "{:#}", record["findings"]);
+    let calls = number(&record["findings"][0]["fact"]["names"]["here"]);
+    assert!((60_000.0..61_000.0).contains(&calls), "{calls}");
+}
+
+#[test]
+fn a_million_calls_that_fail_are_named_with_their_error_and_their_function() {
+    needs!(full().and(tool("cc")));
+    let place = Sandbox::open();
+    let source = r"
+        #include <stdlib.h>
+        #include <unistd.h>
+        int main(int n, char **v) { for (int i = 3; i < atoi(v[1]); i++) close(i); return n == 9; }";
+    let program = compile(&place, "closefds", source);
+    let [slow, fast] = ["1000000", "1024"].map(|number| format!("{program} {number}"));
+    let record = explained(&place, &[], &slow, &fast);
+    assert_eq!(first_cause(&record), "calls", "{:#}", record["findings"]);
+    let fact = &record["findings"][0]["fact"];
+    assert_eq!((&fact["call"], &fact["error"]), (&"close".into(), &"EBADF".into()));
+    assert_eq!(number(&fact["number"]["here"]) - number(&fact["number"]["there"]), 998_976.0);
+}
+
 #[test]
 fn the_loop_behind_a_pipe_is_a_subshell_that_reads_byte_by_byte() {
     needs!(full());

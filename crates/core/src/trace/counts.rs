@@ -190,6 +190,9 @@ pub struct OwnCost {
     /// Nanoseconds that an exec which fails became dearer beside its call (its path is read and told), calibrated just before.
     #[serde(default)]
     pub failed_exec_ns: Option<f64>,
+    /// Nanoseconds of a system call that does nothing, without observing, measured at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_call_ns: Option<f64>,
     /// Switches of tasks of the tree that were observed.
     pub switches: u64,
     /// CPU time of whyfaster itself while the command ran, nanoseconds.

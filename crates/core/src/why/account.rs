@@ -6,6 +6,7 @@ use super::input::{ExplainInput, Untraced};
 use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
+use super::system_time;
 use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
@@ -52,6 +53,9 @@ impl<'a> Alternative<'a> {
         let cost = (traced_s - untraced_s, cpu_s.map(|cpu_s| traced_cpu_s - cpu_s));
         let mut runs: Vec<Run<'a>> = kept.into_iter().map(|it| own_cost::run(it, cost.0, cost.1)).collect();
         runs.sort_by_key(|run| run.round);
+        if let Some(user) = system_time::user_part(&untraced, cpu_s) {
+            runs.iter_mut().for_each(|run| system_time::out_of_own_code(run, user));
+        }
         let counts = if runs.is_empty() { all } else { runs.iter().map(|run| run.report).collect() };
         Self { index, name, runs, counts, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
     }

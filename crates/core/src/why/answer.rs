@@ -4,7 +4,7 @@ use super::cause::Cause;
 use super::causes::definition;
 use super::deciding::surely_more;
 use super::report::{Difference, Finding, Outcome, Why};
-use super::statement::{Answer, Because, Pair, Then, WorkTold};
+use super::statement::{Answer, Because, MoreCpuTime, Pair, Refusal, Then, WorkTold};
 use crate::trace::report::WorkKind;
 
 /// Noise of this part of the difference may hide its causes.
@@ -31,7 +31,10 @@ const AGREE: f64 = 0.02;
 /// What is said of the alternative that differs most from the baseline. `None` where nothing could be found.
 pub(super) fn answer(why: &Why) -> Option<Answer> {
     let explained = |it: &&Difference| {
-        it.by_counts || why.refusals.is_empty() || why.findings.iter().any(|of| is_of(of, it))
+        it.by_counts
+            || why.refusals.is_empty()
+            || why.findings.iter().any(|of| is_of(of, it))
+            || by_timed_runs(it, why).is_some()
     };
     let size = |it: &&Difference| it.span_s.median.abs();
     let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)))?;
@@ -71,8 +74,7 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
     let rest = findings.iter().find(|(_, it)| it.cause == Cause::Unexplained).map_or(0.0, |(_, it)| it.share);
     let answers = |it: &Finding| it.share >= MAIN || it.share >= LARGE.max(rest);
     let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && answers(it));
-    let work =
-        more_work(difference).map(|(seconds, on)| (seconds, on.filter(|on| !refuted(*on, difference, why))));
+    let work = more_work(difference, why);
     let because = match named {
         Some(&(finding, it)) if it.share > A_PART => Because::MoreThanAll {
             finding,
@@ -82,17 +84,12 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
             let whole_s = difference.span_s.median.abs();
             Because::Cause { finding, whole_s, agrees: agrees(whole_s, times) }
         }
-        None if work.is_some_and(|(seconds, _)| seconds >= MOST * difference.span_s.median.abs()) => {
-            let (seconds, on) = work.unwrap_or_default();
-            Because::MoreWork { seconds, on }
-        }
-        None if difference.by_counts && waits_s(difference, why) >= MOST * difference.span_s.median.abs() => {
-            Because::Waits { seconds: waits_s(difference, why) }
-        }
-        None => match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
-            Some(seconds) => Because::Noise { seconds, others: difference.others },
-            None => Because::Unknown,
-        },
+        None => by_timed_runs(difference, why).unwrap_or_else(|| {
+            match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
+                Some(seconds) => Because::Noise { seconds, others: difference.others },
+                None => Because::Unknown,
+            }
+        }),
     };
     let told = difference.decides.as_ref().map(|it| it.work);
     Answer {
@@ -105,8 +102,8 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
         about: !exact,
         then: match (named, &because) {
             (Some(_), _) => then(&findings, difference, why),
-            (None, Because::MoreWork { .. } | Because::Waits { .. }) => None,
-            (None, _) => work.map(|(seconds, on)| Then::MoreWork { seconds, on }),
+            (None, Because::MoreWork(_) | Because::Waits { .. } | Because::Overlap { .. }) => None,
+            (None, _) => work.map(Then::MoreWork),
         },
         because,
         load_decides: matches!(told, Some(WorkTold::Flips | WorkTold::Same)),
@@ -128,19 +125,67 @@ fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
         faster: other.0.clone(),
         seconds: Pair { here: dearer.1, there: other.1 },
         about: true,
-        because: Because::CpuTime { seconds: work_s.abs(), on, others: difference.others },
+        because: Because::CpuTime {
+            work: MoreCpuTime { on, ..more_cpu_time(difference) },
+            others: difference.others,
+        },
         then: None,
         load_decides: false,
     }
 }
 
-/// How much longer the slower one is on no CPU. An alternative whose CPU time exceeds its wall time waits for 0 s, never for less.
-fn waits_s(difference: &Difference, why: &Why) -> f64 {
-    let idle_s = |name: &str| {
-        let account = why.accounts.iter().find(|it| it.alternative == name);
-        account.map_or(0.0, |it| it.untraced_s * (1.0 - it.parallelism.unwrap_or(0.0)).max(0.0))
+/// What wall and CPU time of the timed runs show of a difference without any observed run: more CPU time, more time on no CPU, or as much of
+/// both on fewer CPUs.
+fn by_timed_runs(difference: &Difference, why: &Why) -> Option<Because> {
+    let told_apart = |it: &Refusal| match it {
+        Refusal::Same { of } | Refusal::Undecided { of } => {
+            ![&difference.alternative, &difference.baseline].iter().all(|name| of.contains(name))
+        }
+        _ => true,
     };
-    (idle_s(&difference.alternative) - idle_s(&difference.baseline)) * difference.span_s.median.signum()
+    if !why.refusals.iter().all(told_apart) {
+        return None;
+    }
+    let turned = difference.span_s.median < 0.0;
+    let (alternative, baseline) = (&difference.alternative, &difference.baseline);
+    let (slower, faster) = if turned { (baseline, alternative) } else { (alternative, baseline) };
+    let (slower, faster) = (Timed::of(slower, why)?, Timed::of(faster, why)?);
+    let most = MOST * difference.span_s.median.abs();
+    if let Some(work) = more_work(difference, why).filter(|work| work.seconds >= most) {
+        return Some(Because::MoreWork(work));
+    }
+    let waits_s = slower.idle_s() - faster.idle_s();
+    if waits_s >= most {
+        return Some(Because::Waits { seconds: waits_s });
+    }
+    let overlaps = faster.saved_s() - slower.saved_s() >= most;
+    overlaps.then_some(Because::Overlap { cpus: Pair { here: slower.cpus, there: faster.cpus } })
+}
+
+/// The timed runs of one alternative.
+#[derive(Clone, Copy)]
+struct Timed {
+    wall_s: f64,
+    /// CPUs that it keeps busy on average.
+    cpus: f64,
+}
+
+impl Timed {
+    /// `None`: the kernel counted no CPU time.
+    fn of(name: &str, why: &Why) -> Option<Self> {
+        let account = why.accounts.iter().find(|it| it.alternative == name)?;
+        Some(Self { wall_s: account.untraced_s, cpus: account.parallelism? })
+    }
+
+    /// Time on no CPU, at least.
+    fn idle_s(self) -> f64 {
+        self.wall_s * (1.0 - self.cpus).max(0.0)
+    }
+
+    /// CPU time that costs no time, because more than one CPU is busy meanwhile, at least.
+    fn saved_s(self) -> f64 {
+        self.wall_s * (self.cpus - 1.0).max(0.0)
+    }
 }
 
 /// Findings of one difference, with their places among all.
@@ -184,12 +229,20 @@ fn refuted(kind: WorkKind, difference: &Difference, why: &Why) -> bool {
     refuted.filter(|it| of_it(&it.slower) && of_it(&it.faster)).any(|it| definition(it.cause).is_work(kind))
 }
 
-/// Where no cause explains the time, what the CPUs have more to do is known nevertheless: where it is the one that takes longer.
-fn more_work(difference: &Difference) -> Option<(f64, Option<WorkKind>)> {
-    let work = difference.work_s;
+/// More CPU time of the one that takes longer, where the rounds tell it.
+fn more_work(difference: &Difference, why: &Why) -> Option<MoreCpuTime> {
     let slower = if difference.span_s.median < 0.0 { &difference.baseline } else { &difference.alternative };
-    let most = difference.work.first().filter(|row| row.seconds.median / work.median >= 0.5);
-    (difference.dearer.as_ref() == Some(slower)).then(|| (work.median.abs(), most.map(|row| row.kind)))
+    let most = difference.work.first().filter(|row| row.seconds.median / difference.work_s.median >= MOST);
+    let on = most.map(|row| row.kind).filter(|on| !refuted(*on, difference, why));
+    let more = MoreCpuTime { on, ..more_cpu_time(difference) };
+    (difference.dearer.as_ref() == Some(slower)).then_some(more)
+}
+
+/// How much more CPU time the one needs that needs more.
+fn more_cpu_time(difference: &Difference) -> MoreCpuTime {
+    let work_s = difference.work_s.median;
+    let user_s = difference.user_s.map(|it| it.median * work_s.signum());
+    MoreCpuTime { seconds: work_s.abs(), on: None, user_s }
 }
 
 #[cfg(test)]
@@ -239,7 +292,9 @@ mod tests {
 
     #[test]
     fn what_noise_may_hide_is_not_called_unknown() {
-        let none = Why { findings: Vec::new(), ..explained() };
+        let mut none = Why { findings: Vec::new(), ..explained() };
+        // The kernel counted no CPU time.
+        none.accounts.iter_mut().for_each(|it| it.parallelism = None);
         let because = |noise_s| {
             let mut difference = none.differences[0].clone();
             (difference.noise_s, difference.span_s.median, difference.others) = (noise_s, 0.04, None);
@@ -255,9 +310,31 @@ mod tests {
         let mut difference = none.differences[0].clone();
         (difference.noise_s, difference.span_s.median, difference.work_s.median) = (Some(0.03), 0.04, 0.025);
         difference.work[0].seconds.median = 0.02;
+        difference.user_s = None;
         let answer = of(&difference, (0.08, 0.04), &none);
-        assert_eq!(answer.because, Because::MoreWork { seconds: 0.025, on: Some(WorkKind::User) });
+        let more = MoreCpuTime { seconds: 0.025, on: Some(WorkKind::User), user_s: None };
+        assert_eq!(answer.because, Because::MoreWork(more));
         assert_eq!(answer.then, None);
+    }
+
+    #[test]
+    fn wall_and_cpu_time_tell_an_overlap_and_a_wait() {
+        let why = Why { findings: Vec::new(), ..explained() };
+        let of = |slower: (f64, f64), faster: (f64, f64)| {
+            let mut why = why.clone();
+            for (it, (wall_s, cpus)) in why.accounts.iter_mut().zip([faster, slower]) {
+                (it.untraced_s, it.parallelism) = (wall_s, Some(cpus));
+            }
+            let mut difference = why.differences[0].clone();
+            (difference.dearer, difference.span_s.median) = (None, slower.0 - faster.0);
+            by_timed_runs(&difference, &why)
+        };
+        let two = Pair { here: 1.0, there: 2.0 };
+        assert_eq!(of((0.08, 1.0), (0.04, 2.0)), Some(Because::Overlap { cpus: two }));
+        let Some(Because::Waits { seconds }) = of((0.08, 0.5), (0.04, 1.0)) else { panic!() };
+        assert!((seconds - 0.04).abs() < 1e-9, "{seconds}");
+        // Both are busy all the time, and nobody knows which has more to do.
+        assert_eq!(of((0.08, 1.0), (0.04, 1.0)), None);
     }
 
     #[test]
@@ -281,10 +358,11 @@ mod tests {
 
     #[test]
     fn more_cpu_time_is_said_only_where_the_rounds_tell_it() {
-        let mut difference = explained().differences.remove(0);
+        let why = explained();
+        let mut difference = why.differences[0].clone();
         assert_eq!(difference.dearer.as_deref(), Some("b"));
-        assert!(more_work(&difference).is_some());
+        assert!(more_work(&difference, &why).is_some());
         difference.dearer = None;
-        assert_eq!(more_work(&difference), None);
+        assert_eq!(more_work(&difference, &why), None);
     }
 }

@@ -56,6 +56,8 @@ pub(super) enum Category {
     OwnMisplaced,
     /// The same while another CPU stood idle on which the task may not run.
     OwnForbidden,
+    /// Other calls.
+    Calls,
     /// Anything else.
     Rest,
 }
@@ -230,7 +232,7 @@ impl<'a> Known<'a> {
             WorkKind::Socket => one(Category::Network),
             WorkKind::Lock => one(Category::Lock),
             WorkKind::Scheduling => one(Category::Sleep),
-            WorkKind::Rest => one(Category::Rest),
+            WorkKind::Rest => one(Category::Calls),
         }
     }
 

@@ -46,6 +46,8 @@ causes! {
     PageFaults = "page_faults",
     /// It has more work with files in the kernel.
     Files = "files",
+    /// It makes more system calls that do little each.
+    Calls = "calls",
     /// It waits for a disk.
     Disk = "disk",
     /// It waits for a lock.

@@ -9,17 +9,16 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::categories::{Categories, Category};
+use super::delta_rows;
 use super::difference::Deltas;
 use super::facts::{Side, foreign};
 use super::input::{ExplainInput, Untraced};
 use super::medians::median;
 use super::rules::Pair;
+use super::system_time::TOLD_APART_S;
+use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::report::SyscallRow;
-
-/// The kernel says by its ticks what was user code, and a run without a tick in the kernel counts as all user code. Two ticks of the
-/// slowest clock that kernels are built with (CONFIG_HZ_100).
-const TOLD_APART_S: f64 = 0.02;
 
 /// Operations that take at least this part of the kernel's time by what they usually cost are what it may be for.
 const LIKELY: f64 = 0.1;
@@ -65,6 +64,17 @@ struct Kinds {
     wait: Category,
     /// User code and the kernel's are told apart.
     apart: bool,
+}
+
+/// The difference of the CPU time in user mode, over the timed rounds. `None`: the runs are too short to tell it.
+pub(super) fn user_s(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    alpha: f64,
+) -> Option<Estimate> {
+    let apart = alternative.cpu_s?.max(baseline.cpu_s?) >= TOLD_APART_S;
+    let user = |it: &Untraced| it.cpu_s.map(|_| it.user_s);
+    delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, user).filter(|_| apart)
 }
 
 /// The timed runs of the two by category, paired by round.

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::crossover::VerdictRange;
     use crate::sample::Arm;
-    use crate::why::statement::{Because, Refusal};
+    use crate::why::statement::{Because, MoreCpuTime, Refusal};
     use crate::why::tests::fixture::{Scene, Trace};
 
     fn decides(a: Trace, b: Trace) -> Deciding {
@@ -207,7 +207,9 @@ mod tests {
         assert!(why.findings.is_empty() && why.refusals.is_empty(), "{why:#?}");
         let answer = why.answer.unwrap();
         assert_eq!((answer.slower.as_str(), answer.faster.as_str(), answer.ratio), ("a", "b", None));
-        let Because::CpuTime { seconds, on, .. } = answer.because else { panic!("{answer:#?}") };
+        let Because::CpuTime { work: MoreCpuTime { seconds, on, .. }, .. } = answer.because else {
+            panic!("{answer:#?}")
+        };
         assert!((seconds - 0.1).abs() < 0.01 && on == Some(WorkKind::User), "{answer:#?}");
         // Both need the same: there is nothing to say, and nothing to observe.
         let scene = undecided(0.2);

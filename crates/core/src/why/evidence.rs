@@ -122,11 +122,11 @@ pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> 
     largest(of(here), of(there))
 }
 
-/// Whether the rules give a row of the path to no cause: other calls, and what nobody saw.
+/// Whether the rules give a row of the path to no cause, because nobody saw what it was.
 fn has_no_cause(row: &PathRow) -> bool {
     match row.kind {
         PathKind::Unknown | PathKind::Unobserved | PathKind::Lost => true,
-        PathKind::Kernel => work_kind(row).is_none_or(|kind| kind == WorkKind::Rest),
+        PathKind::Kernel => work_kind(row).is_none(),
         _ => false,
     }
 }

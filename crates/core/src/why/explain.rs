@@ -152,6 +152,7 @@ impl Both<'_> {
             precision,
             by_counts: difference.dearer_to_observe_s.is_some() && !difference.by_counts,
             unobserved: difference.by_counts,
+            surely_more_s: difference.dearer.as_ref().map(|_| difference.work_s.median),
         };
         let deltas = match difference.by_counts {
             true => {
@@ -194,6 +195,7 @@ impl Both<'_> {
             deciding: String::new(),
             decides: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
             dearer: dearer(self.given, (alternative.name, baseline.name), &work_s),
+            user_s: counted::user_s(alternative, baseline, precision.alpha),
             work_s,
             share: delta_rows::share(alternative, baseline, precision),
             unexplained_s: wall_s,

@@ -1,7 +1,7 @@
 //! What two alternatives did, counted: medians over their traced rounds. Rules look at these to tell causes apart, and
 //! findings show them as evidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
 use super::categories::{looks, misses};
@@ -10,7 +10,7 @@ use super::medians::median;
 use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, SharerKind, WorkKind};
+use crate::trace::report::{Direction, SharerKind, SyscallRow, WorkKind};
 
 /// One side.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,12 @@ pub(super) struct Side {
     pub sockets: Moved,
     /// Of these: through local ones.
     pub local_sockets: Moved,
+    /// What a call that does nothing costs here, seconds, where that was measured.
+    pub plain_call_s: Option<f64>,
     /// Calls for names and attributes of files.
     pub names: f64,
+    /// All calls, by name.
+    pub calls: BTreeMap<String, Made>,
     /// Calls that change priorities.
     pub priorities: f64,
     /// Calls that choose CPUs, and the CPUs that the busiest command ran on.
@@ -59,6 +63,14 @@ pub(super) struct Side {
 pub(super) struct Moved {
     pub bytes: f64,
     pub calls: f64,
+}
+
+/// How often a call was made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Made {
+    pub calls: f64,
+    /// The most frequent error, and how often.
+    pub error: Option<(String, f64)>,
 }
 
 /// So many times as many processes are more of them.
@@ -103,7 +115,9 @@ impl Side {
             file: if seen { file } else { io(&alternative.untraced) },
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
             local_sockets: moved(&|file, _| file == FileKind::UnixSocket),
+            plain_call_s: plain_call_s(alternative),
             names: of(&|report| counted(report, WorkKind::FileMetadata)),
+            calls: made(alternative),
             priorities: of(&|report| calls(report, &PRIORITIES)),
             affinities: of(&|report| calls(report, &["sched_setaffinity"])),
             cpus: of(&busiest_cpus),
@@ -143,6 +157,11 @@ impl Side {
     }
 }
 
+fn plain_call_s(alternative: &Alternative<'_>) -> Option<f64> {
+    let measured: Vec<f64> = alternative.runs.iter().filter_map(|run| run.own.plain_call_ns).collect();
+    (!measured.is_empty()).then(|| median(&measured) / 1e9)
+}
+
 /// What the untraced runs read and wrote, by the kernel's count.
 fn io(untraced: &[Untraced]) -> Moved {
     let of = |number: fn(&crate::sample::Io) -> u64| {
@@ -168,6 +187,31 @@ fn number(count: Option<u64>) -> f64 {
 fn calls(report: &TraceReport, names: &[&str]) -> f64 {
     let rows = report.syscalls.iter().filter(|row| names.contains(&row.name.as_str()));
     rows.map(|row| row.calls.saturating_sub(row.errors) as f64).sum()
+}
+
+fn made(alternative: &Alternative<'_>) -> BTreeMap<String, Made> {
+    let rows = |report: &TraceReport, name: &str, number: &dyn Fn(&SyscallRow) -> u64| -> f64 {
+        report.syscalls.iter().filter(|row| row.name == name).map(|row| number(row) as f64).sum()
+    };
+    let names: BTreeSet<&String> =
+        alternative.counts.iter().flat_map(|report| &report.syscalls).map(|row| &row.name).collect();
+    let of = |name: &String| {
+        let calls = alternative.counted(|report| rows(report, name, &|row| row.calls));
+        let mut errors: BTreeMap<&str, f64> = BTreeMap::new();
+        for row in
+            alternative.counts.iter().flat_map(|report| &report.syscalls).filter(|row| row.name == *name)
+        {
+            row.errnos.iter().for_each(|(error, _)| *errors.entry(error).or_default() = 0.0);
+        }
+        for (error, times) in &mut errors {
+            let of_it = |row: &SyscallRow| row.errnos.iter().filter(|it| it.0 == *error).map(|it| it.1).sum();
+            *times = alternative.counted(|report| rows(report, name, &of_it));
+        }
+        let most = errors.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let error = most.map(|(error, times)| (error.to_owned(), times));
+        (name.clone(), Made { calls, error })
+    };
+    names.into_iter().map(of).collect()
 }
 
 /// CPUs that the command with the most CPU time ran on.

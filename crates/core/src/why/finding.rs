@@ -30,7 +30,7 @@ pub(super) const LARGE: f64 = 0.1;
 const BY_COUNTS: f64 = 0.5;
 
 /// Causes that are told so: by counts, by CPU time, or by waits whose reason is seen.
-const BESIDE_NOISE: [Cause; 13] = [
+const BESIDE_NOISE: [Cause; 14] = [
     Cause::Processes,
     Cause::PathSearch,
     Cause::Startup,
@@ -39,6 +39,7 @@ const BESIDE_NOISE: [Cause; 13] = [
     Cause::Compute,
     Cause::PageFaults,
     Cause::Files,
+    Cause::Calls,
     Cause::Disk,
     Cause::Lock,
     Cause::Sleep,
@@ -48,6 +49,22 @@ const BESIDE_NOISE: [Cause; 13] = [
 
 /// Causes that the timed runs measure themselves, as CPU time in user mode and as CPU time beside wall time.
 const MEASURED: [Cause; 3] = [Cause::Compute, Cause::Overlap, Cause::Unexplained];
+
+/// Causes that cost CPU time.
+const ON_CPUS: [Cause; 9] = [
+    Cause::Processes,
+    Cause::PathSearch,
+    Cause::Startup,
+    Cause::SmallIo,
+    Cause::PipeCopy,
+    Cause::Compute,
+    Cause::PageFaults,
+    Cause::Files,
+    Cause::Calls,
+];
+
+/// A cause that is this part of a CPU time that is surely more is as sure as that.
+const MOST: f64 = 0.5;
 
 /// Parts of the difference below this are nobody's concern.
 const LEAST_SHARE: f64 = 0.01;
@@ -65,6 +82,8 @@ pub(super) struct Sides<'a> {
     pub by_counts: bool,
     /// No observed run can be used: see [`super::counted`].
     pub unobserved: bool,
+    /// The difference of the CPU times. `None`: the timed rounds do not tell them apart.
+    pub surely_more_s: Option<f64>,
 }
 
 /// The findings, and what they leave of the difference.
@@ -79,7 +98,7 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     let found: BTreeMap<Cause, Estimate> = all
         .into_iter()
         .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.precision)))
-        .filter(|(cause, seconds)| sides.tells(*cause, seconds) && agree(*cause, seconds, &rounds))
+        .filter(|(cause, seconds)| sides.tells(*cause, seconds) && sides.agree(*cause, seconds, &rounds))
         .collect();
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
     let mut findings: Vec<Finding> = found
@@ -121,15 +140,6 @@ fn moved(whole: Estimate, rest: f64) -> Estimate {
     Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }
 
-/// Whether most rounds say the same. From seven rounds on the interval need not exclude 0: of seven it is the whole range, and the verdict,
-/// which rests on the untraced runs, has excluded chance already. That fewer agree is chance too often.
-fn agree(cause: Cause, part: &Estimate, rounds: &[Causes]) -> bool {
-    let same =
-        rounds.iter().filter(|causes| causes.get(&cause).is_some_and(|it| it * part.median > 0.0)).count();
-    let sure = part.low.zip(part.high).is_none_or(|(low, high)| low * high > 0.0);
-    same as f64 >= AGREE * rounds.len() as f64 && (sure || rounds.len() >= SOME)
-}
-
 /// The interval over the rounds. It holds the median of the parts, which need not be the median of what follows from them.
 fn interval(cause: Cause, seconds: f64, rounds: &[Causes], precision: Precision) -> Estimate {
     let values: Vec<f64> = rounds.iter().map(|causes| causes.get(&cause).copied().unwrap_or(0.0)).collect();
@@ -151,7 +161,8 @@ impl Sides<'_> {
             let placed = it.attributed_s();
             it.unattributed_s() + it.beyond_s().max(placed * MISPLACED_COST)
         };
-        let sure = part.low.zip(part.high).is_some_and(|(low, high)| low * high > 0.0);
+        let sure = part.low.zip(part.high).is_some_and(|(low, high)| low * high > 0.0)
+            || self.is_most_of_surely_more(cause, seconds);
         let large = seconds.abs() >= self.wall_s.median.abs() * LARGE;
         let clear = sure && large && BESIDE_NOISE.contains(&cause);
         if self.by_counts {
@@ -160,6 +171,25 @@ impl Sides<'_> {
         let noise_s = if clear { 0.0 } else { self.noise_s() };
         let misplaced_s = if self.unobserved { 0.0 } else { (uncertain(a) - uncertain(b)).abs() };
         seconds.abs() > noise_s.max(misplaced_s)
+    }
+
+    /// Whether most rounds say the same. From seven rounds on the interval need not exclude 0: of seven it is the whole range, and the verdict,
+    /// which rests on the untraced runs, has excluded chance already. That fewer agree is chance too often.
+    fn agree(&self, cause: Cause, part: &Estimate, rounds: &[Causes]) -> bool {
+        let same = rounds
+            .iter()
+            .filter(|causes| causes.get(&cause).is_some_and(|it| it * part.median > 0.0))
+            .count();
+        let sure = part.low.zip(part.high).is_none_or(|(low, high)| low * high > 0.0);
+        same as f64 >= AGREE * rounds.len() as f64
+            && (sure || rounds.len() >= SOME || self.is_most_of_surely_more(cause, part.median))
+    }
+
+    /// Whether the part is most of a CPU time that the timed rounds surely tell. Three rounds may do so, by the ratio; the interval of the
+    /// part's seconds then still holds 0 on a machine that changes its speed.
+    fn is_most_of_surely_more(&self, cause: Cause, seconds: f64) -> bool {
+        let more = self.surely_more_s.filter(|_| ON_CPUS.contains(&cause));
+        more.is_some_and(|more| seconds / more >= MOST)
     }
 
     /// How far the noise reaches; parts of the difference below 1% count as that.

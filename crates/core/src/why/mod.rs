@@ -17,6 +17,7 @@ mod subtract_overhead;
 
 mod missing_time;
 mod own_cost;
+mod system_time;
 
 mod account;
 mod categories;

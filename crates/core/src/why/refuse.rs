@@ -4,7 +4,7 @@ use super::account::Alternative;
 use super::input::ExplainInput;
 use super::statement::Refusal;
 use crate::stats::Estimate;
-use crate::trace::report::Level;
+use crate::trace::report::{Level, WorkKind};
 use crate::verdict::Verdict;
 
 /// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
@@ -48,6 +48,9 @@ pub(super) fn pair(
     refused.then_some(Refusal::DearerToObserve { of, cost_s, difference_s: wall_s.median })
 }
 
+/// What observing costs for each call, switch, process and sample, at most, even on a slow machine. More than that is another speed of the CPU.
+const MOST_EACH_S: f64 = 20e-6;
+
 /// What observing cost the one more than the other beyond the calibration, where that is more than their difference.
 pub(super) fn dearer_to_observe_s(
     alternative: &Alternative<'_>,
@@ -55,7 +58,19 @@ pub(super) fn dearer_to_observe_s(
     wall_s: &Estimate,
 ) -> Option<f64> {
     let cost_s = alternative.unattributed_s() - baseline.unattributed_s();
-    (cost_s.abs() >= wall_s.median.abs()).then_some(cost_s)
+    let dearer = if cost_s > 0.0 { alternative } else { baseline };
+    (cost_s.abs() >= wall_s.median.abs() && cost_s.abs() <= MOST_EACH_S * observed(dearer)).then_some(cost_s)
+}
+
+/// How much was observed of a run: calls, processes, switches and samples.
+fn observed(side: &Alternative<'_>) -> f64 {
+    side.median(|run| {
+        let counted = run.report.work.iter().filter(|row| row.kind != WorkKind::PageFaults);
+        let operations: u64 = counted.filter_map(|row| row.count).sum();
+        let switches =
+            run.report.commands.iter().map(|it| it.voluntary.unwrap_or(0) + it.involuntary.unwrap_or(0));
+        (operations + switches.sum::<u64>() + run.own.samples) as f64
+    })
 }
 
 /// Whether the two may be explained by counts after this refusal: they were told apart, and so far that what counts show is no chance.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::categories::Category;
 use super::cause::Cause;
 use super::causes::misplacement::{confined, confined_alike, taking_turns};
-use super::causes::{self, processes, small_io};
+use super::causes::{self, calls, processes, small_io};
 use super::difference::{Attribution, Attributions};
 use super::facts::Side;
 
@@ -32,6 +32,9 @@ impl<'a> Pair<'a> {
 /// A system call costs about so much outside of what a tracer sees of it: the way into the kernel and out of it, and the
 /// instructions around it (measured: 190 to 270 ns for a call that does nothing, of which the tracer sees some tens).
 pub(super) const AROUND_A_CALL_S: f64 = 250e-9;
+
+/// A call costs about so much in user code: its arguments, and the function of the C library.
+const BEFORE_A_CALL_S: f64 = 50e-9;
 
 /// A process costs its parent user code too, at most this part of what it costs in the kernel.
 const OWN_CODE: f64 = 0.25;
@@ -181,14 +184,19 @@ impl Rules<'_> {
         self.give(Cause::PipeCopy, pipe - small);
         let file = self.category(Category::FileData);
         let small = file * small_io::part(self.pair.by(file), |side| side.file);
+        let most_s = small_io::most_s(self.pair.by(file));
+        let small = most_s.map_or(small, |most_s| within(small, small.signum() * most_s));
         self.give(Cause::SmallIo, small);
         // The same data costs more CPU time when it has to be fetched.
         let disk = self.category(Category::Disk);
         let names = self.category(Category::FileMetadata);
-        for rest in [file - small, names] {
+        let about_names =
+            if calls::on_descriptors(self.pair.by(names)) { Cause::Calls } else { Cause::Files };
+        for (cause, rest) in [(Cause::Files, file - small), (about_names, names)] {
             let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
-            self.give(if cold { Cause::Disk } else { Cause::Files }, rest);
+            self.give(if cold { Cause::Disk } else { cause }, rest);
         }
+        self.give(Cause::Calls, self.category(Category::Calls));
     }
 
     /// User code: what surrounds additional calls belongs to them, the rest is computing.
@@ -204,6 +212,11 @@ impl Rules<'_> {
         let around = (slow.misses() - fast.misses()).max(0.0) * AROUND_A_CALL_S;
         let around = if search == 0.0 { 0.0 } else { within(user, search.signum() * around) };
         self.give(Cause::PathSearch, around);
+        user -= around;
+        let others = self.of(Cause::Calls);
+        let around = others.signum() * calls::more_calls(self.pair.by(others)) * BEFORE_A_CALL_S;
+        let around = if others == 0.0 { 0.0 } else { within(user, around) };
+        self.give(Cause::Calls, around);
         let (user, faults) = (user - around, self.category(Category::Faults));
         self.give(Cause::Compute, user);
         self.give(Cause::PageFaults, faults);

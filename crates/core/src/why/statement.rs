@@ -206,6 +206,15 @@ pub enum Fact {
         /// The command that does most of it.
         command: Option<String>,
     },
+    /// It makes more calls that do little each, or as many that take longer.
+    Calls {
+        /// The call of which it makes the most more. `None`: it makes more of none.
+        call: Option<String>,
+        /// The error with which nearly all of these end.
+        error: Option<String>,
+        /// How often.
+        number: Pair,
+    },
     /// A disk costs it more: waiting, and the kernel's code for it.
     Disk {
         /// Of that: waiting, seconds. Absent in older records.
@@ -543,18 +552,12 @@ pub enum Because {
     /// None of the known causes explains it.
     Unknown,
     /// No cause is known, and the slower one needs more CPU time, which is half of the difference or more.
-    MoreWork {
-        /// So much more, seconds.
-        seconds: f64,
-        /// What half of it or more was spent on.
-        on: Option<WorkKind>,
-    },
+    MoreWork(MoreCpuTime),
     /// The rounds do not tell which of the two is faster. They tell which needs more CPU time, and the observed ones for what.
     CpuTime {
-        /// So much more, seconds.
-        seconds: f64,
-        /// What half of it or more was spent on.
-        on: Option<WorkKind>,
+        /// How much, and for what.
+        #[serde(flatten)]
+        work: MoreCpuTime,
         /// The part of the CPUs that others kept busy meanwhile. `None`: not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         others: Option<f64>,
@@ -563,6 +566,11 @@ pub enum Because {
     Waits {
         /// So much longer, seconds.
         seconds: f64,
+    },
+    /// The faster one keeps more CPUs busy: it does things at the same time that the slower one does one after the other.
+    Overlap {
+        /// CPUs busy on average.
+        cpus: Pair,
     },
     /// One cause has so much of the difference.
     Cause {
@@ -580,6 +588,19 @@ pub enum Because {
         /// The place of the finding that works against it.
         against: Option<usize>,
     },
+}
+
+/// CPU time that one of two needs more than the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MoreCpuTime {
+    /// How much, seconds.
+    pub seconds: f64,
+    /// What half of it or more was spent on, by the observed runs.
+    pub on: Option<WorkKind>,
+    /// Of the seconds: in user mode, by the timed runs. More than all, where the other one has more in the kernel. `None`: not told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_s: Option<f64>,
 }
 
 /// The second sentence of an answer.
@@ -613,12 +634,7 @@ pub enum Then {
         finding: usize,
     },
     /// No cause is known, but the slower one needs more CPU time.
-    MoreWork {
-        /// So much more, seconds.
-        seconds: f64,
-        /// What half of it or more was spent on.
-        on: Option<WorkKind>,
-    },
+    MoreWork(MoreCpuTime),
 }
 
 /// Which of two alternatives wins alone, and which once the CPUs are full.

@@ -72,7 +72,10 @@ fn observed((alternative, round): (usize, u32), alternatives: usize, place: &str
 fn seen(seen: &TraceReport, own: &OwnCost, place: &str) -> Result<(), Invalid> {
     let at = || place.to_owned();
     report(seen, &format!("{place}.report."))?;
-    for value in [own.call_ns, own.switch_ns, own.process_ns, own.failed_exec_ns].into_iter().flatten() {
+    for value in [own.call_ns, own.switch_ns, own.process_ns, own.failed_exec_ns, own.plain_call_ns]
+        .into_iter()
+        .flatten()
+    {
         amount(value, at)?;
     }
     ensure(own.switches <= MAX_COUNT && own.tool_ns <= MAX_COUNT, at, "a count is absurd")

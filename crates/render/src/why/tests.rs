@@ -110,6 +110,7 @@ fn difference() -> Difference {
             path(PathKind::User, None, 0.0011),
             path(PathKind::Sleep, None, 0.000_001),
         ],
+        user_s: None,
         work_s: about(-0.03),
         dearer: Some(SLOW.to_owned()),
         work: vec![

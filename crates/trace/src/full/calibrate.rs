@@ -17,10 +17,11 @@ const LEAST_TURNS: usize = 3;
 /// And at most, where turns differ by more than what is looked for.
 const MOST_TURNS: usize = 8;
 
-/// Nanoseconds that a call, a switch with its wake-up, and a process beside its calls and switches became dearer. `None`:
-/// the machine was so busy that it came out cheaper, or there is no such program.
+/// Nanoseconds that a call costs without the programs, and that a call, a switch with its wake-up, and a process beside its calls and switches
+/// became dearer. `None`: the machine was so busy that it came out cheaper, or there is no such program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
+    pub(crate) plain_call_ns: Option<f64>,
     pub(crate) call_ns: Option<f64>,
     pub(crate) switch_ns: Option<f64>,
     pub(crate) process_ns: Option<f64>,
@@ -94,7 +95,9 @@ fn measured([without, with]: &[Turns; 2], calls: Option<f64>) -> Measured {
         let switches = quantile::median(&with.0[2].iter().map(|it| it.switches).collect::<Vec<_>>())?;
         above(process - (pair::CALLS_A_PROCESS + calls?) * call? - switches * switch?)
     };
+    let plain = quantile::median(&without.0[0].iter().map(|it| it.ns).collect::<Vec<_>>());
     Measured {
+        plain_call_ns: plain.and_then(above),
         call_ns: call.and_then(above),
         switch_ns: switch.and_then(above),
         process_ns: process.and_then(beside),
@@ -117,6 +120,7 @@ mod tests {
         let without = || turns(&[[(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0), (900.0, 0.0)]]);
         let with = || turns(&[[(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0), (1300.0, 0.0)]]);
         let found = measured(&[without(), with()], Some(1.0));
+        assert_eq!(found.plain_call_ns, Some(100.0));
         assert_eq!((found.call_ns, found.switch_ns), (Some(100.0), Some(500.0)));
         // 5000 ns less four calls and four switches.
         assert_eq!(found.process_ns, Some(2600.0));

@@ -146,6 +146,7 @@ impl Full {
         self.own.switch_ns = measured.switch_ns;
         self.own.process_ns = measured.process_ns;
         self.own.failed_exec_ns = measured.failed_exec_ns;
+        self.own.plain_call_ns = measured.plain_call_ns;
         // Its processes have ended, unless somebody else made them live on.
         self.leave_all()?;
         self.consume()?;

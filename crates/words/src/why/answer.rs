@@ -1,9 +1,8 @@
 //! The answer in at most three sentences, for somebody who reads nothing else.
 
-use whyfaster_core::trace::report::WorkKind;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Finding;
-use whyfaster_core::why::statement::{Answer, Because, Then};
+use whyfaster_core::why::statement::{Answer, Because, MoreCpuTime, Pair, Then};
 
 use super::called::Called;
 use super::causes::{clause, noun, said, unobserved};
@@ -17,8 +16,8 @@ pub(super) const DISTURBED: f64 = 0.05;
 
 /// Who is faster, why, and what changes when many run.
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
-    if let Because::CpuTime { seconds, on, others } = answer.because {
-        let said = in_cpu_time(&called.of(&answer.slower), seconds, on, others);
+    if let Because::CpuTime { work, others } = answer.because {
+        let said = in_cpu_time(&called.of(&answer.slower), work, others);
         return vec![format!("Which of the two is faster cannot be told yet; {said}.")];
     }
     let mut sentences = vec![format!("{}{}.", head(answer, called), because(answer, why, called))];
@@ -55,7 +54,8 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
     let text = match answer.because {
         Because::Noise { seconds, others } => return noise(seconds, others),
         Because::Waits { seconds } => return format!("; {}", waits("it", seconds)),
-        Because::MoreWork { seconds, on } => return format!("; {}", more_work("it", seconds, on)),
+        Because::MoreWork(work) => return format!("; {}", more_work("it", work)),
+        Because::Overlap { cpus } => return format!("; {}", overlap("it", &called.of(&answer.faster), cpus)),
         Because::Unknown | Because::CpuTime { .. } => None,
         Because::MoreThanAll { finding: at, .. } if why.findings.get(at).is_some_and(|it| it.by_counts) => {
             finding(at).map(|(_, said)| format!("; the difference fits this: {}", said.what))
@@ -95,7 +95,7 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
             format!("; {part} because {}", said.what)
         }),
     };
-    let text = text.unwrap_or_else(|| ", and none of the causes that are known explains it".to_owned());
+    let text = text.unwrap_or_else(|| format!("; {}", unknown(answer, why)));
     match (&answer.because, &answer.then) {
         // Its test has no sentence of its own then.
         (Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. }, Some(Then::Cause { .. })) => {
@@ -112,10 +112,17 @@ fn noise(seconds: f64, others: Option<f64>) -> String {
 }
 
 /// What more the CPUs have to do, where times do not tell who is faster, and who disturbed those.
-pub(super) fn in_cpu_time(it: &str, seconds: f64, on: Option<WorkKind>, others: Option<f64>) -> String {
+pub(super) fn in_cpu_time(it: &str, work: MoreCpuTime, others: Option<f64>) -> String {
     let disturbed = others.filter(|part| *part >= DISTURBED);
     let disturbed = disturbed.map(|part| format!("; other programs had {} of the CPUs", percent(part)));
-    format!("{}{}", more_work(it, seconds, on), disturbed.unwrap_or_default())
+    format!("{}{}", more_work(it, work), disturbed.unwrap_or_default())
+}
+
+/// That no cause is known: after a search, or because none of the observed runs could be searched.
+pub(super) fn unknown(answer: &Answer, why: &Why) -> &'static str {
+    let observed = |name: &String| why.accounts.iter().any(|it| it.alternative == *name && it.rounds > 0);
+    let searched = why.refusals.is_empty() && observed(&answer.slower) && observed(&answer.faster);
+    if searched { "no cause that is known explains it" } else { "wall and CPU time alone do not show why" }
 }
 
 /// Who disturbed, where noise hides a cause.
@@ -157,14 +164,32 @@ fn then(then: &Then, why: &Why, called: &Called) -> String {
         Then::NotObserved { finding } => {
             why.findings.get(*finding).map_or(String::new(), |it| format!("That goes {}.", unobserved(it)))
         }
-        Then::MoreWork { seconds, on } => format!("{}.", more_work("It", *seconds, *on)),
+        Then::MoreWork(work) => format!("{}.", more_work("It", *work)),
     }
 }
 
 /// What more the CPUs have to do.
-pub(super) fn more_work(it: &str, seconds: f64, on: Option<WorkKind>) -> String {
-    let most = on.map(|it| format!(", most of that for {}", it.words())).unwrap_or_default();
+pub(super) fn more_work(it: &str, work: MoreCpuTime) -> String {
+    let MoreCpuTime { seconds, on, user_s } = work;
+    let most = match (on, user_s) {
+        (Some(kind), _) => format!(", most of that for {}", kind.words()),
+        (None, Some(user_s)) if user_s >= seconds / 2.0 => {
+            format!(", {} of it in its programs' own code (user time)", percent((user_s / seconds).min(1.0)))
+        }
+        (None, Some(user_s)) => {
+            format!(", {} of it in the kernel (system time)", percent((1.0 - user_s / seconds).min(1.0)))
+        }
+        (None, None) => String::new(),
+    };
     format!("{it} needs {} more CPU time{most}", time(seconds))
+}
+
+/// Who does more at the same time.
+pub(super) fn overlap(slower: &str, faster: &str, cpus: Pair) -> String {
+    let Pair { here, there } = cpus;
+    format!(
+        "{faster} does several things at the same time and keeps {there:.1} CPUs busy on average, {slower} only {here:.1}"
+    )
 }
 
 /// Whether an experiment confirmed a cause, in brackets.

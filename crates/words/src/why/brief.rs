@@ -5,9 +5,10 @@ use whyfaster_core::why::report::{Finding, Wrapper};
 use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
 use whyfaster_core::why::{Cause, Why};
 
-use super::answer::{DISTURBED, disturbed, in_cpu_time, more_work, waits};
+use super::answer::{DISTURBED, disturbed, in_cpu_time, more_work, overlap, unknown, waits};
 use super::called::Called;
 use super::causes::{QUIET, Remedy, Said, noun, remedy, said};
+use super::functions::main_function;
 use super::load::when_full;
 use super::numbers::{percent, time};
 use super::wrappers;
@@ -80,7 +81,8 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
         Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. } => why.findings.get(finding),
         Because::Noise { .. }
         | Because::Unknown
-        | Because::MoreWork { .. }
+        | Because::MoreWork(_)
+        | Because::Overlap { .. }
         | Because::CpuTime { .. }
         | Because::Waits { .. } => None,
     };
@@ -101,7 +103,8 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
         in_detail: said(in_detail),
         remedy: match (wrapper, finding) {
             (Some(_), _) => Some(call_itself),
-            (None, Some(finding)) => Some(remedy(finding)),
+            // The function that is the answer is worth more than general advice.
+            (None, Some(finding)) => main_function(finding).is_none().then(|| remedy(finding)),
             (None, None) => without_cause(answer, why),
         },
         parts: parts(answer, why),
@@ -125,7 +128,7 @@ fn without_cause(answer: &Answer, why: &Why) -> Option<Remedy> {
             short: "Give both more to do, such as a larger input",
             more: ", or more time (--max-time).",
         }),
-        Because::Unknown | Because::MoreWork { .. } | Because::Waits { .. } => {
+        Because::Unknown | Because::MoreWork(_) | Because::Waits { .. } | Because::Overlap { .. } => {
             tables.then_some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
         }
         Because::Cause { .. } | Because::MoreThanAll { .. } => None,
@@ -149,11 +152,12 @@ fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Calle
             time(*seconds),
             disturbed(*others)
         ),
-        (Because::CpuTime { seconds, on, others }, _) => in_cpu_time(&slower, *seconds, *on, *others),
+        (Because::CpuTime { work, others }, _) => in_cpu_time(&slower, *work, *others),
         (Because::Waits { seconds }, _) => waits(&slower, *seconds),
-        (Because::MoreWork { seconds, on }, _) => more_work(&slower, *seconds, *on),
+        (Because::MoreWork(work), _) => more_work(&slower, *work),
+        (Because::Overlap { cpus }, _) => overlap(&slower, &called.of(&answer.faster), *cpus),
         (_, Some((it, said))) => return cause(it, said, answer, why),
-        (_, None) => "no cause that is known explains it".to_owned(),
+        (_, None) => unknown(answer, why).to_owned(),
     };
     (text.clone(), text)
 }
@@ -175,7 +179,8 @@ fn cause(finding: &Finding, said: Said, answer: &Answer, why: &Why) -> (String, 
         true => ", by counts, not observed",
         false => "",
     };
-    (format!("{what}: {size}{confirmed}"), format!("{what}{more}: {size}{confirmed}"))
+    let function = main_function(finding).unwrap_or_default();
+    (format!("{what}{function}: {size}{confirmed}"), format!("{what}{more}: {size}{confirmed}"))
 }
 
 /// Whether nothing is explained for no other reason than that nothing differs.

@@ -21,6 +21,7 @@ pub fn title(cause: Cause) -> &'static str {
         Cause::Compute => "computing",
         Cause::PageFaults => "memory, page faults",
         Cause::Files => "work with files",
+        Cause::Calls => "system calls",
         Cause::Disk => "waiting for a disk",
         Cause::Lock => "waiting for a lock",
         Cause::Sleep => "sleeping or polling",
@@ -44,6 +45,7 @@ pub(super) fn noun(cause: Cause) -> &'static str {
         Cause::Compute => "computing",
         Cause::PageFaults => "using more memory",
         Cause::Files => "working with files",
+        Cause::Calls => "making system calls",
         Cause::Disk => "waiting for the disk",
         Cause::Lock => "waiting for locks",
         Cause::Sleep => "sleeping or polling",
@@ -87,13 +89,23 @@ pub(super) const QUIET: Remedy = Remedy {
     more: ", or give the command CPUs of its own (--pin, or a cpuset).",
 };
 
+/// So much more data of files is more.
+const MORE_DATA: f64 = 1.2;
+
+/// Whether data of files take it longer, although it moves about as much of them as the other one.
+fn is_as_much_data(finding: &Finding) -> bool {
+    let data = finding.evidence.iter().find(|it| it.measure == Some(Measure::FileData));
+    matches!(finding.fact, Some(Fact::Files { names: None, .. }))
+        && data.is_some_and(|it| it.there > 0.0 && it.here <= MORE_DATA * it.there)
+}
+
 /// So many times as many calls on sockets are more.
 const MORE_CALLS: f64 = 1.1;
 
-/// Whether the one that waits longer for the network makes more calls on sockets, where they were counted.
-fn more_calls(finding: &Finding) -> bool {
-    let calls = finding.evidence.iter().find(|it| it.measure == Some(Measure::SocketCalls));
-    calls.is_none_or(|it| it.here > MORE_CALLS * it.there)
+/// Whether the one that waits longer for the network makes more calls on sockets. `None`: nobody counted them.
+fn more_calls(finding: &Finding) -> Option<bool> {
+    let calls = finding.evidence.iter().find(|it| it.measure == Some(Measure::SocketCalls))?;
+    (calls.here + calls.there > 0.0).then_some(calls.here > MORE_CALLS * calls.there)
 }
 
 /// What could be done.
@@ -142,6 +154,10 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             "Use less memory or use it again",
             ": smaller buffers, streaming instead of reading everything, huge pages.",
         ),
+        Cause::Files if is_as_much_data(finding) => of(
+            "See which files it reads: the kernel takes longer to make or to find what is in them",
+            " (files below /proc and /sys are made when they are read).",
+        ),
         Cause::Files if matches!(finding.fact, Some(Fact::Files { names: None, .. })) => of(
             "Move less data of files, and each byte once",
             ": fewer copies of it, copy_file_range (cp, cat) instead of reads and writes, pieces that fit into the CPU's caches.",
@@ -150,6 +166,9 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             "Look at fewer names and attributes, and read each file once",
             ": ls without -l, find -printf instead of stat, pieces that fit into the CPU's caches.",
         ),
+        Cause::Calls => {
+            of("Make fewer of these calls", ": ask for what is needed once, or for all of it in one call.")
+        }
         Cause::Disk => of(
             "Read less from the disk, or force data to it less often",
             ": one transaction or sync for many writes, data that is kept in memory.",
@@ -170,13 +189,19 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         Cause::Share => {
             of("Remove nice, or raise the quota of its cgroup", "; compare both with the same priority.")
         }
-        Cause::Network if !more_calls(finding) => of(
-            "See who lets it wait for each answer: it asks no more often",
-            " (a server farther away or slower, small packets that wait for an acknowledgement: TCP_NODELAY), or ask several at the same time.",
-        ),
-        Cause::Network => {
-            of("Ask less often", ": fewer and larger requests, several at the same time, a cache.")
-        }
+        Cause::Network => match more_calls(finding) {
+            Some(true) => {
+                of("Ask less often", ": fewer and larger requests, several at the same time, a cache.")
+            }
+            Some(false) => of(
+                "See who lets it wait for each answer: it asks no more often",
+                " (a server farther away or slower, small packets that wait for an acknowledgement: TCP_NODELAY), or ask several at the same time.",
+            ),
+            None => of(
+                "See how often it asks, and who lets it wait",
+                ": strace -f -c -e network counts its calls.",
+            ),
+        },
         Cause::Unexplained => {
             of("See the accounts of both alternatives", ": whyfaster show --json has every row.")
         }
@@ -314,6 +339,17 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::Files { names, command } => {
             let on = if names.is_some() { "names and attributes" } else { "data" };
             longer(&format!("spends {cost} more in the kernel on the {on} of files"), mostly(command))
+        }
+        Fact::Calls { call: Some(call), error, number } => {
+            let error = error.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+            let more = count(number.here - number.there);
+            Said {
+                more: located(finding),
+                ..costs(format!("{subject} makes {more} more calls of {call}{error}"))
+            }
+        }
+        Fact::Calls { call: None, .. } => {
+            longer(&format!("spends {cost} more in system calls that do little each"), located(finding))
         }
         Fact::Disk { waits_s, command } => {
             let (verb, of_it) = waiting(*waits_s, finding);

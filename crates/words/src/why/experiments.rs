@@ -175,6 +175,7 @@ fn untestable(why: &Untestable) -> String {
     let text = match why {
         Untestable::Computes => "computing cannot be taken out of a program from outside",
         Untestable::Files => "what a program does with files cannot be left out from outside",
+        Untestable::Calls => "the calls that a program makes cannot be left out from outside",
         Untestable::UsesMemory => "the memory that a program uses cannot be taken from it from outside",
         Untestable::Locks => "a lock cannot be left out from outside without changing what is computed",
         Untestable::Network => "the other end of the network is not under control",

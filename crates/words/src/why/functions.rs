@@ -38,6 +38,16 @@ pub(super) fn located(finding: &Finding) -> String {
     }
 }
 
+/// ", 72% of that in `__strcoll_l` (libc.so.6)", where one function is half of a cause or more.
+pub(super) fn main_function(finding: &Finding) -> Option<String> {
+    let Some(Located::In(functions)) = finding.located() else { return None };
+    let main = functions.first().filter(|it| it.share >= HALF && !is_the_program_unnamed(it))?;
+    Some(format!(", {} of that in {}", percent(main.share), code(main)))
+}
+
+/// From this share on a function is the answer.
+const HALF: f64 = 0.5;
+
 /// From this share on it is all of it: 100% in words.
 const WHOLE: f64 = 0.995;
 

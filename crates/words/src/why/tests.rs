@@ -101,6 +101,12 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::Files, Fact::Files { names: Some(pair(4_013.0, 12.0)), command: name("ls") }),
         (Cause::Files, Fact::Files { names: Some(pair(12.0, 12.0)), command: name("ls") }),
         (Cause::Files, Fact::Files { names: None, command: name("diff") }),
+        (
+            Cause::Calls,
+            Fact::Calls { call: name("close"), error: name("EBADF"), number: pair(1_000_000.0, 1_024.0) },
+        ),
+        (Cause::Calls, Fact::Calls { call: name("getppid"), error: None, number: pair(500_000.0, 0.0) }),
+        (Cause::Calls, Fact::Calls { call: None, error: None, number: pair(0.0, 0.0) }),
         (Cause::Network, Fact::Network { waits_s: None, local: false, command: name("net") }),
         (Cause::Network, Fact::Network { waits_s: Some(0.0101), local: true, command: name("rsync") }),
         (Cause::Unexplained, Fact::Unexplained { most: Some(row), seconds: 0.0123 }),
@@ -240,11 +246,16 @@ fn answers_say_every_number_once() {
     all.push(answers(&mut why, cause(), Some(Then::Experiment { experiment: 0 })));
     all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: None }, None));
     all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: Some(0.58) }, None));
-    let cpu_time = |others| Because::CpuTime { seconds: 0.03, on: Some(WorkKind::User), others };
+    let more = |on| MoreCpuTime { seconds: 0.03, on: Some(on), user_s: Some(0.01) };
+    let cpu_time = |others| Because::CpuTime { work: more(WorkKind::User), others };
     all.push(answers(&mut why, cpu_time(Some(0.58)), None));
     all.push(answers(&mut why, cpu_time(Some(0.01)), None));
-    let more = Then::MoreWork { seconds: 0.03, on: Some(WorkKind::Pipe) };
-    all.push(answers(&mut why, Because::Unknown, Some(more)));
+    all.push(answers(&mut why, Because::Unknown, Some(Then::MoreWork(more(WorkKind::Pipe)))));
+    for user_s in [Some(0.04), Some(0.02), Some(0.001), None] {
+        let work = MoreCpuTime { seconds: 0.03, on: None, user_s };
+        all.push(answers(&mut why, Because::MoreWork(work), None));
+    }
+    all.push(answers(&mut why, Because::Overlap { cpus: pair(1.0, 2.0) }, None));
     insta::assert_snapshot!(all.join("\n"));
 }
 

@@ -1,5 +1,6 @@
 //! The causes, one file each. A new one is a line in `cause.rs`, a file here, and a line below; the compiler asks for its words.
 
+pub(super) mod calls;
 mod compute;
 mod cpu_contention;
 mod definition;
@@ -35,6 +36,7 @@ pub(super) fn definition(cause: Cause) -> &'static Definition {
         Cause::Compute => &compute::DEFINITION,
         Cause::PageFaults => &page_faults::DEFINITION,
         Cause::Files => &files::DEFINITION,
+        Cause::Calls => &calls::DEFINITION,
         Cause::Disk => &disk::DEFINITION,
         Cause::Lock => &lock::DEFINITION,
         Cause::Sleep => &sleep::DEFINITION,

@@ -1,19 +1,13 @@
 //! None of the other causes.
 
 use super::definition::{About, BASE, Definition};
-use crate::trace::report::WorkKind;
 use crate::why::categories::Category;
 use crate::why::evidence::of_no_cause;
 use crate::why::report::Evidence;
 use crate::why::statement::Fact;
 
-pub(super) const DEFINITION: Definition = Definition {
-    categories: &[Category::Rest],
-    on_path: |_, _| true,
-    in_work: |row, _| row.kind == WorkKind::Rest,
-    fact,
-    ..BASE
-};
+pub(super) const DEFINITION: Definition =
+    Definition { categories: &[Category::Rest], on_path: |_, _| true, fact, ..BASE };
 
 /// The row that differs most, where that is a good part of it.
 fn fact(it: &About<'_>) -> Fact {

@@ -126,6 +126,8 @@ pub enum Untestable {
     Computes,
     /// What a program does with files cannot be left out from outside.
     Files,
+    /// The calls that a program makes cannot be left out from outside.
+    Calls,
     /// The memory that a program uses cannot be taken from it.
     UsesMemory,
     /// A lock cannot be left out.

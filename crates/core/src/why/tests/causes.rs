@@ -155,6 +155,27 @@ fn small_io() {
 }
 
 #[test]
+fn what_the_kernel_spends_on_the_data_is_no_cost_of_its_pieces() {
+    // 12 MB in pieces of 4 kB from a file that the kernel makes while it is read, against larger pieces of a copy.
+    let reads = |n: u64, seconds: f64| {
+        let trace = common().runs("x", WorkKind::FileData, seconds, n);
+        trace.moves(FileKind::File, Direction::Read, n, 12_000_000).0
+    };
+    let mut scene = Scene::of(&reads(100, 0.002), &reads(3_000, 0.2));
+    scene.traced.iter_mut().for_each(|it| it.own.plain_call_ns = Some(200.0));
+    let why = scene.explain();
+    let found = &why.findings[0];
+    assert_eq!(
+        (found.cause, &found.fact),
+        (Cause::Files, &Some(Fact::Files { names: None, command: Some("x".to_owned()) }))
+    );
+    assert!(found.share > 0.95, "{:#?}", why.findings);
+    let small = why.findings.iter().find(|it| it.cause == Cause::SmallIo).map_or(0.0, |it| it.seconds);
+    // Four times 200 ns for each call, and what surrounds it in user code.
+    assert!(small <= 0.0031, "{small}");
+}
+
+#[test]
 fn small_pieces_through_a_pipe() {
     let reads = |n: u64, kernel: f64| {
         common()

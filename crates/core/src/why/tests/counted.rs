@@ -56,6 +56,27 @@ fn user_code_is_computing_and_needs_nothing_but_the_timed_runs() {
     assert_eq!((why.accounts.len(), why.accounts[0].own_cost_s), (2, 0.0));
 }
 
+/// Four rounds on a machine that changes its speed tell CPU times apart by their ratio, and no part of them by its seconds.
+#[test]
+fn most_of_a_cpu_time_that_is_surely_more_is_a_cause_after_four_rounds() {
+    let mut scene = scene([(0.05, 0.01, 0.0), (0.25, 0.01, 0.0)], [None, None]);
+    scene.batches.retain(|it| it.round < 4);
+    for batch in &mut scene.batches {
+        let slower = [0.2, 1.0, 1.9, 0.3][batch.round as usize];
+        batch.makespan_s *= slower;
+        batch.copies.user_s[0] *= slower;
+        batch.copies.system_s[0] *= slower;
+    }
+    scene.analyse();
+    let floor = scene.analysis.levels[0].floor.as_mut().unwrap();
+    (floor.low, floor.high) = (Some(0.1), Some(10.0));
+    let why = scene.explain();
+    let difference = &why.differences[0];
+    assert!(difference.noise_s.unwrap() > difference.span_s.median, "{difference:#?}");
+    assert_eq!(first(&why), (Cause::Compute, false));
+    assert!(why.findings[0].low.is_none_or(|low| low < 0.0), "{:#?}", why.findings);
+}
+
 /// The user code of a thousand programs that start is no computing, and who counts none does not know.
 #[test]
 fn user_code_beside_a_switch_for_every_millisecond_may_be_that_of_programs_that_start() {

@@ -5,7 +5,7 @@ use super::fixture::Scene;
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Experiment, Outcome, Why};
-use crate::why::statement::{Because, Fact, Then};
+use crate::why::statement::{Because, Fact, MoreCpuTime, Then};
 use crate::why::{Shown, conclude, experiments, judge};
 
 /// An experiment with `predicted` 100 ms whose changed runs take so much less.
@@ -105,7 +105,7 @@ fn conclusions_go_into_findings_and_the_answer() {
     assert_eq!(rest.fact, Some(Fact::Refuted { cause: Cause::Sleep }));
     assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
     let answer = why.answer.unwrap();
-    assert_eq!(answer.because, Because::Unknown);
+    assert!(matches!(answer.because, Because::Waits { .. }), "{answer:?}");
     assert!(!matches!(answer.then, Some(Then::Experiment { .. })), "{answer:?}");
 }
 
@@ -118,7 +118,7 @@ fn what_was_refuted_is_not_said_in_other_words() {
     let experiment = judge(&one, &why, &[0.2; 7], &[0.2; 7]);
     conclude(&mut why, vec![experiment]);
     assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
-    assert!(matches!(why.answer.unwrap().because, Because::MoreWork { on: None, .. }));
+    assert!(matches!(why.answer.unwrap().because, Because::MoreWork(MoreCpuTime { on: None, .. })));
     let decides = why.differences[0].decides.as_ref().unwrap();
     assert!(!decides.kinds.contains(&WorkKind::Process), "{decides:?}");
 }

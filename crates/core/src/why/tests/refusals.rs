@@ -4,7 +4,8 @@ use super::fixture::{Scene, Trace};
 use crate::plan::Mode;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, WorkKind};
-use crate::why::statement::{Refusal, Then};
+use crate::why::cause::Cause;
+use crate::why::statement::{Because, Refusal, Then};
 
 fn computes(seconds: f64) -> Trace {
     Trace::new().runs("x", WorkKind::User, seconds, 0)
@@ -56,9 +57,16 @@ fn observed_in_the_other_order() {
 
 #[test]
 fn a_cost_of_observing_that_nobody_can_place() {
-    // 'b' is 10 ms slower, and becomes 100 ms slower by being observed, without a call or switch to tell where.
-    let scene = Scene::untraced(&computes(0.1).0, &computes(0.21).0, (0.1, 0.1), (0.11, 0.11));
+    // 'b' is 10 ms slower, and becomes 100 ms slower by being observed: its calls are many, and the calibration knows of no cost.
+    let calls = |seconds| computes(seconds).runs("x", WorkKind::FileData, 0.001, 10_000);
+    let scene = Scene::untraced(&computes(0.1).0, &calls(0.21).0, (0.1, 0.1), (0.11, 0.11));
     assert!(matches!(refused(&scene), Refusal::DearerToObserve { .. }), "{:?}", refused(&scene));
+    // Without a call or switch it is the CPU that was slower meanwhile, and the timed runs say what takes longer.
+    let why = Scene::untraced(&computes(0.1).0, &computes(0.21).0, (0.1, 0.1), (0.11, 0.11)).explain();
+    assert_eq!(why.refusals, []);
+    assert!(why.findings.iter().all(|it| it.cause == Cause::Unexplained), "{:#?}", why.findings);
+    let Because::MoreWork(work) = why.answer.unwrap().because else { panic!("{:#?}", why.differences) };
+    assert!((work.seconds - 0.01).abs() < 0.001, "{work:?}");
 }
 
 #[test]
@@ -73,7 +81,7 @@ fn counts_name_the_cause_of_a_large_difference_whatever_observing_cost() {
         |cpu: f64| Scene::untraced(&reads(10, 0.005).0, &reads(1_000_000, 0.25).0, (0.01, 0.01), (0.1, cpu));
     let why = of(0.1).explain();
     assert_eq!(why.refusals, []);
-    assert_eq!(why.findings[0].cause, crate::why::cause::Cause::SmallIo, "{:#?}", why.findings);
+    assert_eq!(why.findings[0].cause, Cause::SmallIo, "{:#?}", why.findings);
     assert!(why.findings[0].seconds <= 0.1);
     assert!(why.differences[0].dearer_to_observe_s.is_some_and(|cost_s| cost_s > 0.09));
     assert!(matches!(why.answer.unwrap().then, Some(Then::ByCounts { .. })));
@@ -87,11 +95,7 @@ fn no_finding_is_smaller_than_the_cost_that_nobody_can_place() {
     let b = computes(0.19).waits("x", crate::trace::report::PathKind::Sleep, None, 0.02);
     let why = Scene::untraced(&computes(0.1).0, &b.0, (0.1, 0.1), (0.18, 0.16)).explain();
     let causes: Vec<_> = why.findings.iter().map(|it| it.cause).collect();
-    assert_eq!(
-        causes,
-        [crate::why::cause::Cause::Compute, crate::why::cause::Cause::Unexplained],
-        "{why:#?}"
-    );
+    assert_eq!(causes, [Cause::Compute, Cause::Unexplained], "{why:#?}");
 }
 
 #[test]
