@@ -590,7 +590,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;demo' {
-            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 60s [default: 20s]')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s [default: 50s]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')

@@ -565,7 +565,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;demo'= {
-            cand --max-time 'Begin nothing that would end after this time, such as 60s [default: 20s]'
+            cand --max-time 'Begin nothing that would end after this time, such as 90s [default: 50s]'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
             cand --label 'The label that it is added under, such as before or after'
             cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'

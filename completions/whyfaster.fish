@@ -601,7 +601,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s q -l quie
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l max-time -d 'Begin nothing that would end after this time, such as 60s [default: 20s]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l max-time -d 'Begin nothing that would end after this time, such as 90s [default: 50s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F

@@ -13,7 +13,7 @@ pub struct Told {
     /// The alternatives' names.
     pub pair: Pair<'static>,
     /// The command lines, the baseline's first.
-    pub commands: [&'static str; 2],
+    pub commands: [String; 2],
     /// Lines of the input.
     pub numbers: u32,
     /// Name of the input's file.
@@ -27,13 +27,12 @@ pub struct Told {
 }
 
 /// What is about to happen.
-pub fn introduction(told: &Told) -> String {
+pub fn introduction(pair: Pair<'_>, copies: u32, max_time_s: f64) -> String {
     format!(
-        "The same work by one process ({}) and by a pipeline of two ({}), alone and with {} copies at once. Takes at most about {}.",
-        told.pair.baseline,
-        told.pair.alternative,
-        told.copies,
-        duration(told.max_time_s)
+        "The same work by one process ({}) and by a pipeline of two ({}), alone and with {copies} copies at once. Takes at most about {}.",
+        pair.baseline,
+        pair.alternative,
+        duration(max_time_s)
     )
 }
 
@@ -108,7 +107,7 @@ fn what_would_help(told: &Told, judgements: &[Judgement]) -> String {
 
 /// Commands, which are not broken into lines: they are there to be copied.
 fn next(told: &Told) -> Vec<String> {
-    let [one, piped] = told.commands;
+    let [one, piped] = &told.commands;
     vec![
         String::new(),
         "The same by hand, with the load at which the order flips:".to_owned(),

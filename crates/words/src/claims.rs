@@ -3,7 +3,7 @@
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use whyfaster_core::claims::{
-    Against, AtLoad, Change, Evidence, Judgement, NoPrice, NotCompared, Outcome, RowRatio, Silence,
+    Against, AtLoad, Change, Evidence, Judgement, Lack, NoPrice, NotCompared, Outcome, RowRatio, Silence,
     SilentTraces, Traced,
 };
 use whyfaster_core::price::paired::Lacking;
@@ -12,10 +12,27 @@ use whyfaster_core::trace::tally::Quantity;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::missing::{crowd, reason};
-use crate::units::{Figures, ratio};
+use crate::units::{Figures, bare, digits, ratio};
 
-/// Why a claim holds, does not hold, or is undecided.
+/// Why a claim holds, does not hold, or is undecided, and which machine would show it.
 pub fn why(judgement: &Judgement) -> String {
+    let lacks = judgement.lacks.iter().map(|lack| format!("; {}", wanted(lack)));
+    evidence(judgement) + &lacks.collect::<String>()
+}
+
+/// The machine that shows what this one cannot.
+fn wanted(lack: &Lack) -> String {
+    match *lack {
+        Lack::Cpus { here, needed } => {
+            format!("it shows on a machine with {needed} CPUs, and this one has {}", bare(&digits(here)))
+        }
+        Lack::KernelReads => {
+            "it shows where root can mount an encrypted or a compressed directory".to_owned()
+        }
+    }
+}
+
+fn evidence(judgement: &Judgement) -> String {
     match &judgement.evidence {
         Evidence::NotMeasured => "not measured".to_owned(),
         Evidence::NotCompared(missing) => not_compared(missing),
@@ -164,7 +181,9 @@ fn silence(SilentTraces { quantity, command, because, silent, runs }: &SilentTra
         Silence::Disturbed(times) => format!(
             "the traced run of {command} was disturbed: it took {times:.1} times as long as untraced ones"
         ),
-        Silence::TooLittle => format!("{command} has too little of it to compare with"),
+        Silence::TooLittle => {
+            format!("{command} has too little of it here; the claim shows on a machine where it has more")
+        }
     };
     let of_runs = match runs {
         1 => String::new(),
@@ -270,8 +289,12 @@ mod tests {
 
     use super::*;
 
+    fn judged(outcome: Outcome, evidence: Evidence, lacks: Vec<Lack>) -> Judgement {
+        Judgement { number: 1, text: "a claim".to_owned(), outcome, evidence, lacks }
+    }
+
     fn told(outcome: Outcome, evidence: Evidence) -> String {
-        why(&Judgement { number: 1, text: "a claim".to_owned(), outcome, evidence })
+        why(&judged(outcome, evidence, Vec::new()))
     }
 
     fn ratio(ratio: f64) -> Ratio {
@@ -379,5 +402,15 @@ mod tests {
         let all = [of_loads(), of_traces(), of_prices()].into_iter().flatten();
         let lines: Vec<String> = all.map(|evidence| told(Outcome::Undecided, evidence)).collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn what_a_machine_lacks_follows_the_evidence() {
+        let lacks = vec![Lack::Cpus { here: 1.5, needed: 8 }, Lack::KernelReads];
+        assert_eq!(
+            why(&judged(Outcome::Undecided, Evidence::NotMeasured, lacks)),
+            "not measured; it shows on a machine with 8 CPUs, and this one has 1.5; it shows where root can mount an encrypted or a \
+             compressed directory"
+        );
     }
 }

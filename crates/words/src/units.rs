@@ -99,7 +99,8 @@ pub fn tick(seconds: f64, step: f64, wanted: Option<TimeUnit>) -> String {
     format!("{} {}", bare(&significant(seconds / scale.seconds, figures)), scale.name)
 }
 
-fn bare(number: &str) -> &str {
+/// A number without the noughts behind its point.
+pub(super) fn bare(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 

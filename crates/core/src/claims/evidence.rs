@@ -33,6 +33,24 @@ pub struct Judgement {
     pub outcome: Outcome,
     /// What decided it, or why nothing did.
     pub evidence: Evidence,
+    /// What this machine lacks and one has that shows it. Empty where the claim holds, or was not asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<Lack>,
+}
+
+/// What a machine lacks on which a claim cannot show.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Lack {
+    /// The commands can use so many CPUs here, and need so many.
+    Cpus {
+        /// Here.
+        here: f64,
+        /// At least.
+        needed: u32,
+    },
+    /// Threads of the kernel work for no read here.
+    KernelReads,
 }
 
 /// What decided a claim, or why it is undecided.

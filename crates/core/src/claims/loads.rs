@@ -7,12 +7,12 @@ use crate::analysis::{self, Comparison, Level};
 use crate::missing::{NotMeasured, Quantity};
 use crate::verdict::{Ratio, Verdict};
 
-/// Decides a rule about loads, a step from load to load at error probability `alpha`; `None` for other rules.
-pub(super) fn decide(rule: &Rule, runs: &Runs<'_>, alpha: f64) -> Option<Decision> {
+/// Decides a rule about loads; `None` for other rules.
+pub(super) fn decide(rule: &Rule, runs: &Runs<'_>) -> Option<Decision> {
     let decided = match *rule {
         Rule::Verdict { load, verdict } => by_verdict(runs, load, verdict),
-        Rule::SlowerStill { from, to } => by_slower_still(runs, (from, to), alpha),
-        Rule::RisesThroughout { least_levels } => Ok(by_rising(runs, least_levels, alpha)),
+        Rule::SlowerStill { from, to } => by_slower_still(runs, (from, to)),
+        Rule::RisesThroughout { least_levels } => Ok(by_rising(runs, least_levels)),
         _ => return None,
     };
     Some(decided.unwrap_or_else(|why| {
@@ -23,37 +23,26 @@ pub(super) fn decide(rule: &Rule, runs: &Runs<'_>, alpha: f64) -> Option<Decisio
 
 fn by_verdict(runs: &Runs<'_>, load: u32, wanted: Verdict) -> Result<Decision, NotCompared> {
     let found = compared(runs, load)?;
-    Ok((is(found, wanted, runs.plan.delta), Evidence::Compared(vec![at(load, found)])))
+    Ok((is(found, wanted), Evidence::Compared(vec![at(load, found)])))
 }
 
-/// Whether the ratio is what a verdict says, by an interval that may hold any ratio in it.
-fn is(found: &Comparison, wanted: Verdict, delta: f64) -> Outcome {
-    if found.verdict == Verdict::Undecided {
-        return Outcome::Undecided;
-    }
-    let (low, high) = (found.low.unwrap_or(0.0), found.high.unwrap_or(f64::INFINITY));
-    let (least, most) = (1.0 / (1.0 + delta), 1.0 + delta);
-    let (surely, surely_not) = match wanted {
-        Verdict::Faster => (high < least, low >= least),
-        Verdict::Slower => (low > most, high <= most),
-        Verdict::Same => (low >= least && high <= most, high < least || low > most),
-        Verdict::Undecided => (false, false),
-    };
-    match (surely, surely_not) {
-        (true, _) => Outcome::Holds,
-        (_, true) => Outcome::DoesNotHold,
-        _ => Outcome::Undecided,
+/// Whether the verdict is the claimed one. The tables show the same verdict, so a claim has no threshold of its own: it would contradict them.
+fn is(found: &Comparison, wanted: Verdict) -> Outcome {
+    match found.verdict {
+        Verdict::Undecided => Outcome::Undecided,
+        verdict if verdict == wanted => Outcome::Holds,
+        _ => Outcome::DoesNotHold,
     }
 }
 
-fn by_slower_still(runs: &Runs<'_>, (from, to): (u32, u32), alpha: f64) -> Result<Decision, NotCompared> {
+fn by_slower_still(runs: &Runs<'_>, (from, to): (u32, u32)) -> Result<Decision, NotCompared> {
     let (lower, higher) = (compared(runs, from)?, compared(runs, to)?);
-    let slower = is(higher, Verdict::Slower, runs.plan.delta);
+    let slower = is(higher, Verdict::Slower);
     let at_higher = || Evidence::Compared(vec![at(to, higher)]);
     if slower == Outcome::DoesNotHold {
         return Ok((Outcome::DoesNotHold, at_higher()));
     }
-    let step = step(runs, (from, lower), (to, higher), alpha);
+    let step = step(runs, (from, lower), (to, higher));
     Ok(match step.change {
         Change::Falls | Change::Flat(_) => (Outcome::DoesNotHold, Evidence::Step(step)),
         Change::Rises if slower == Outcome::Undecided => (Outcome::Undecided, at_higher()),
@@ -62,14 +51,14 @@ fn by_slower_still(runs: &Runs<'_>, (from, to): (u32, u32), alpha: f64) -> Resul
     })
 }
 
-fn by_rising(runs: &Runs<'_>, needed: usize, alpha: f64) -> Decision {
+fn by_rising(runs: &Runs<'_>, needed: usize) -> Decision {
     let all = runs.analysis.levels.iter();
     let levels: Vec<(u32, &Comparison)> =
         all.filter_map(|level| Some((level.load, of_pair(level, runs)?))).collect();
     if levels.len() < needed {
         return (Outcome::Undecided, Evidence::FewLevels(levels.len(), needed));
     }
-    let mut steps: Vec<Step> = levels.windows(2).map(|two| step(runs, two[0], two[1], alpha)).collect();
+    let mut steps: Vec<Step> = levels.windows(2).map(|two| step(runs, two[0], two[1])).collect();
     let first = |wanted: fn(&Change) -> bool| steps.iter().position(|step| wanted(&step.change));
     let against = first(|change| matches!(change, Change::Falls | Change::Flat(_)));
     match (against, first(|change| *change == Change::Unclear)) {
@@ -82,9 +71,10 @@ fn by_rising(runs: &Runs<'_>, needed: usize, alpha: f64) -> Decision {
     }
 }
 
-/// The ratio at one load over that at a lower one: not whether their two intervals overlap, which takes twice the rounds.
-fn step(runs: &Runs<'_>, from: (u32, &Comparison), to: (u32, &Comparison), alpha: f64) -> Step {
-    let delta = runs.plan.delta;
+/// The ratio at one load over that at a lower one: not whether their two intervals overlap, which takes twice the rounds. Its interval errs as
+/// rarely as that of the comparison at the higher load; [`super::confidence`] counts both.
+fn step(runs: &Runs<'_>, from: (u32, &Comparison), to: (u32, &Comparison)) -> Step {
+    let (delta, alpha) = (runs.plan.delta, analysis::alpha_per_interval(runs.plan, runs.host, to.0));
     let place = runs.plan.alternatives.iter().position(|it| it.name == runs.pair.alternative);
     let found = place.and_then(|place| analysis::step(runs.plan, runs.batches, place, (from.0, to.0), alpha));
     // Of a record without its runs, only the ratio is known.

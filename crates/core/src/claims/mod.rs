@@ -12,47 +12,58 @@ mod traced;
 
 use std::collections::BTreeSet;
 
+use crate::plan::{Loads, Plan};
 use crate::stats::{self, sign};
 
 pub use evidence::{
-    Against, AtLoad, Change, Evidence, Judgement, NoPrice, NotCompared, Outcome, RowRatio, Silence,
+    Against, AtLoad, Change, Evidence, Judgement, Lack, NoPrice, NotCompared, Outcome, RowRatio, Silence,
     SilentTraces, Step, Traced,
 };
 pub use loads::compared;
-pub use rule::{Claim, Measured, Order, Pair, Prices, Rule, Runs, Share};
+pub use rule::{Claim, Measured, Needs, Order, Pair, Prices, Rule, Runs, Share};
 
 use evidence::Decision;
 
-/// Judges every claim. A claim holds where the interval shows it, does not hold where the interval excludes it, by the same threshold:
-/// two intervals that both hold the truth never decide a claim contrarily. The intervals of prices share the error of the study: they
-/// hold together at the list's confidence.
+/// Judges every claim. A claim about a verdict is decided by that verdict, so that it has the word of the tables. The intervals of prices share
+/// the error of the study: they hold together at the list's confidence.
 pub fn judge(claims: &[Claim], measured: &Measured<'_>) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let decision = match (measured.runs, measured.prices) {
-            (Some(runs), _) if claim.rows().next().is_none() => of_runs(claim, &runs, of_step(claims, &runs)),
+            (Some(runs), _) if claim.rows().next().is_none() => of_runs(claim, &runs),
             (_, Some(prices)) => prices::decide(&claim.rule, &prices, shared(claims, prices.list.confidence)),
             _ => None,
         };
         let (outcome, evidence) = decision.unwrap_or((Outcome::Undecided, Evidence::NotMeasured));
-        Judgement { number: claim.number, text: claim.text.clone(), outcome, evidence }
+        let shown = matches!(outcome, Outcome::Holds | Outcome::NotAsked);
+        let lacks = measured.runs.filter(|_| !shown).map_or_else(Vec::new, |runs| claim.needs.lacked(&runs));
+        Judgement { number: claim.number, text: claim.text.clone(), outcome, evidence, lacks }
     };
     claims.iter().map(judged).collect()
 }
 
-/// `alpha` is the error probability of one step from load to load.
-fn of_runs(claim: &Claim, runs: &Runs<'_>, alpha: f64) -> Option<Decision> {
+fn of_runs(claim: &Claim, runs: &Runs<'_>) -> Option<Decision> {
     let alternative = claim.alternative.as_deref().unwrap_or(runs.pair.alternative);
     let runs = Runs { pair: Pair { alternative, ..runs.pair }, ..*runs };
-    loads::decide(&claim.rule, &runs, alpha).or_else(|| traced::decide(&claim.rule, &runs))
+    loads::decide(&claim.rule, &runs).or_else(|| traced::decide(&claim.rule, &runs))
 }
 
-/// Error probability of one step: the steps of a study share as much error as the comparisons of its record do.
-fn of_step(claims: &[Claim], runs: &Runs<'_>) -> f64 {
-    let mut steps = BTreeSet::new();
-    for claim in claims {
-        steps.extend(claim.steps(&runs.plan.loads).into_iter().map(|step| (&claim.alternative, step)));
-    }
-    stats::bonferroni(1.0 - runs.plan.confidence, steps.len())
+/// The confidence of a plan's comparisons at which they hold, together with the steps from load to load that these claims rest on, at the
+/// plan's own. A step errs as rarely as the comparison at its higher load, so what counts is how many steps there are to a comparison.
+pub fn confidence(claims: &[Claim], plan: &Plan) -> f64 {
+    let (steps, comparisons) = match &plan.loads {
+        Loads::Fixed(loads) => {
+            let mut steps = BTreeSet::new();
+            for claim in claims {
+                steps.extend(claim.steps(loads).into_iter().map(|step| (&claim.alternative, step)));
+            }
+            (steps.len(), loads.len())
+        }
+        // Which levels there will be is not known. Their parts of the error sum to 1 at most, and a claim has one step at most into each.
+        Loads::Auto => (claims.iter().filter(|claim| claim.compares_loads()).count(), 1),
+    };
+    let others = plan.alternatives.len().saturating_sub(1);
+    let each = steps as f64 / (comparisons * others).max(1) as f64;
+    1.0 - (1.0 - plan.confidence) / (1.0 + each)
 }
 
 /// Error probability of one interval of prices.

@@ -2,10 +2,14 @@
 
 use serde::Deserialize;
 
+use super::evidence::Lack;
 use crate::analysis::Analysis;
-use crate::plan::{Loads, Plan};
+use crate::bounds;
+use crate::host::Host;
+use crate::plan::Plan;
 use crate::price::PriceList;
 use crate::sample::Batch;
+use crate::studied::Kind;
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Verdict;
 
@@ -22,13 +26,38 @@ pub struct Claim {
     pub alternative: Option<String>,
     /// What decides it.
     pub rule: Rule,
+    /// What it takes to show it.
+    #[serde(default)]
+    pub needs: Needs,
+}
+
+/// What a machine has on which a claim shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Needs {
+    /// At least so many CPUs.
+    pub cpus: Option<u32>,
+    /// Reads for which threads of the kernel work.
+    pub kernel_reads: bool,
+}
+
+impl Needs {
+    /// What of it the machine of these runs lacks.
+    pub(super) fn lacked(self, runs: &Runs<'_>) -> Vec<Lack> {
+        let here = bounds::capacity(runs.plan, runs.host);
+        let known = bounds::capacity_known(runs.plan, runs.host);
+        let cpus = self.cpus.filter(|cpus| known && here < f64::from(*cpus));
+        let cpus = cpus.map(|needed| Lack::Cpus { here, needed });
+        let reads = (self.kernel_reads && runs.reads == Some(Kind::Plain)).then_some(Lack::KernelReads);
+        cpus.into_iter().chain(reads).collect()
+    }
 }
 
 /// How a claim is decided. A row of prices is `name/variant`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
-    /// The ratio to the baseline is surely what this verdict says: within delta of 1 (same), or beyond that on its side.
+    /// The verdict on the ratio to the baseline is this one.
     Verdict {
         /// At this load.
         #[serde(default = "alone")]
@@ -121,18 +150,18 @@ impl Claim {
         row.into_iter().chain(others).map(String::as_str)
     }
 
-    /// The pairs of loads whose ratios it compares, if these loads are measured.
-    pub(super) fn steps(&self, loads: &Loads) -> Vec<(u32, u32)> {
-        match (&self.rule, loads) {
-            (Rule::SlowerStill { from, to }, Loads::Fixed(loads))
-                if !loads.contains(from) || !loads.contains(to) =>
-            {
-                Vec::new()
+    /// Whether it compares the ratio at one load with that at another.
+    pub(super) fn compares_loads(&self) -> bool {
+        matches!(self.rule, Rule::SlowerStill { .. } | Rule::RisesThroughout { .. })
+    }
+
+    /// The pairs of these loads, which rise, whose ratios it compares.
+    pub(super) fn steps(&self, loads: &[u32]) -> Vec<(u32, u32)> {
+        match &self.rule {
+            Rule::SlowerStill { from, to } if loads.contains(from) && loads.contains(to) => {
+                vec![(*from, *to)]
             }
-            (Rule::SlowerStill { from, to }, _) => vec![(*from, *to)],
-            (Rule::RisesThroughout { .. }, Loads::Fixed(loads)) => {
-                loads.windows(2).map(|two| (two[0], two[1])).collect()
-            }
+            Rule::RisesThroughout { .. } => loads.windows(2).map(|two| (two[0], two[1])).collect(),
             _ => Vec::new(),
         }
     }
@@ -171,12 +200,16 @@ pub struct Runs<'a> {
     pub pair: Pair<'a>,
     /// What was to be run.
     pub plan: &'a Plan,
+    /// The machine.
+    pub host: &'a Host,
     /// The untraced runs.
     pub batches: &'a [Batch],
     /// What follows from them.
     pub analysis: &'a Analysis,
     /// What the traces counted, by command; more than one of a command are its runs, in order.
     pub tallies: &'a [(String, Tally)],
+    /// What the file system is from which the commands read, where that was chosen.
+    pub reads: Option<Kind>,
 }
 
 /// Prices of this machine.

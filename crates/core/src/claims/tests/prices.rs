@@ -18,7 +18,7 @@ fn here() -> PriceList {
 }
 
 fn claim(rule: Rule) -> Claim {
-    Claim { number: 1, text: "a claim".into(), alternative: None, rule }
+    Claim { number: 1, text: "a claim".into(), alternative: None, rule, needs: Needs::default() }
 }
 
 fn judged_by(claims: &[Claim], list: &PriceList, references: &[(String, PriceList)]) -> Judgement {

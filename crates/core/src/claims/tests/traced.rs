@@ -2,6 +2,7 @@
 
 use super::super::*;
 use crate::analysis::Analysis;
+use crate::host::Host;
 use crate::plan::{Alternative, Plan};
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Ratio;
@@ -11,8 +12,23 @@ fn judged(rule: &Rule, tallies: &[(&str, Tally)]) -> Judgement {
         tallies.iter().map(|(name, tally)| ((*name).to_owned(), tally.clone())).collect();
     let pair = Pair { alternative: "cat", baseline: "file" };
     let plan = Plan::new(vec![Alternative::new("file"), Alternative::new("cat")], 1);
-    let runs = Runs { pair, plan: &plan, batches: &[], analysis: &Analysis::default(), tallies: &tallies };
-    let claim = Claim { number: 1, text: "x".to_owned(), alternative: None, rule: rule.clone() };
+    let (host, analysis) = (Host::default(), Analysis::default());
+    let runs = Runs {
+        pair,
+        plan: &plan,
+        host: &host,
+        batches: &[],
+        analysis: &analysis,
+        tallies: &tallies,
+        reads: None,
+    };
+    let claim = Claim {
+        number: 1,
+        text: "x".to_owned(),
+        alternative: None,
+        rule: rule.clone(),
+        needs: Needs::default(),
+    };
     judge(&[claim], &Measured { runs: Some(runs), prices: None }).remove(0)
 }
 

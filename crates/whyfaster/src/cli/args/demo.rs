@@ -12,7 +12,7 @@ use crate::cli::numbers;
 /// `whyfaster demo`.
 #[derive(Clone, Debug, Args)]
 pub struct DemoArgs {
-    /// Begin nothing that would end after this time, such as 60s [default: 20s]
+    /// Begin nothing that would end after this time, such as 90s [default: 50s]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
     pub max_time: Option<f64>,
 

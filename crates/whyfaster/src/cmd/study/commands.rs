@@ -8,6 +8,7 @@ use std::path::{self, Path, PathBuf};
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
+use whyfaster_core::claims::confidence;
 use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::Plan;
 use whyfaster_core::record::Record;
@@ -81,7 +82,7 @@ pub fn run(
     let size = commands.size(args.quick, args.full);
     let (there, left_out) = commands.fitting(size.amount, &path, &cpus, &env::current_exe()?);
     let input_seed = commands.input.as_ref().map(|input| args.seed.unwrap_or(input.seed));
-    let plan = plan(commands, &there, args, input_seed, machine.here)?;
+    let plan = plan(study, commands, &there, args, input_seed, machine.here)?;
     let graphs = args
         .flamegraphs
         .as_deref()
@@ -137,8 +138,9 @@ pub fn run(
     }
 }
 
-/// What is timed: the study's plan with what the options change.
+/// What is timed: the study's plan with what the options change. Its comparisons leave to the steps of the claims what those need of the error.
 fn plan(
+    study: &Study,
     commands: &Commands,
     there: &[Command],
     args: &StudyArgs,
@@ -153,6 +155,7 @@ fn plan(
     if let Some(loads) = &args.load {
         plan.loads = loads.clone();
     }
+    plan.confidence = confidence(&study.claims, &plan);
     plan.drop_caches = commands.drop_caches && here.euid == 0;
     let user = here.user(args.user.as_root)?;
     user_note(&user).iter().for_each(|note| say(&format!("note: {note}")));

@@ -1,7 +1,7 @@
 //! What a study found: the article's figures beside this machine's, and what became of its claims.
 
 use serde::Serialize;
-use whyfaster_core::claims::{self, Judgement, Measured, NotCompared, Runs, compared, judge};
+use whyfaster_core::claims::{self, Evidence, Judgement, Measured, NotCompared, Runs, compared, judge};
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::Alternative;
 use whyfaster_core::price::project::{Projection, project};
@@ -160,9 +160,11 @@ impl Findings {
         let runs = Runs {
             pair: commands.pair(),
             plan: &record.plan,
+            host: &record.host,
             batches: &record.batches,
             analysis: &record.analysis,
             tallies: &observed.tallies,
+            reads: observed.file_system.as_ref().map(|made| made.kind),
         };
         let parameters = record.plan.alternatives.first().map(|alternative| &alternative.parameters);
         let parameter = |name: &str| parameters.and_then(|parameters| parameters.get(name)).cloned();
@@ -197,16 +199,19 @@ impl Findings {
         let lists = references.iter().map(|(_, list)| list);
         let terms = study.terms()?;
         let machines: Vec<PriceList> = lists.clone().chain([list]).cloned().collect();
+        let claims = judge(&study.claims, &Measured { runs: None, prices: Some(prices) });
+        // A sum that is claimed has one interval and one verdict.
+        let claimed = claims.iter().find_map(|claim| match &claim.evidence {
+            Evidence::Sum(check) => Some(check.clone()),
+            _ => None,
+        });
+        let here = claimed.or_else(|| fork_execve(list));
         let figures = OfPrices {
             rows: rows.iter().map(|id| PriceRow::of(id, list, lists.clone())).collect(),
             projection: (!terms.is_empty()).then(|| project(&machines, &terms).told()),
-            checks: lists.chain([list]).filter_map(fork_execve).collect(),
+            checks: lists.filter_map(fork_execve).chain(here).collect(),
         };
-        Ok(Self {
-            name: study.name.clone(),
-            figures: Figures::Prices(figures),
-            claims: judge(&study.claims, &Measured { runs: None, prices: Some(prices) }),
-        })
+        Ok(Self { name: study.name.clone(), figures: Figures::Prices(figures), claims })
     }
 
     /// What a price list of engines says.

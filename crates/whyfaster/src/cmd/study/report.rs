@@ -138,8 +138,8 @@ fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &
         let outcome = words::claims::outcome(claim.outcome);
         let width = look.width.saturating_sub(REASON);
         let mut text = wrap(&claim.text, width, 0);
-        // What is not decided is a number with its interval, or a reason.
-        if matches!(claim.outcome, Outcome::Undecided | Outcome::NotAsked) {
+        // What is not decided is a number with its interval, or a reason; what another machine shows is said of that one.
+        if matches!(claim.outcome, Outcome::Undecided | Outcome::NotAsked) || !claim.lacks.is_empty() {
             text.extend(wrap(&words::claims::why(claim), width, 0));
         }
         said.extend(text.iter().enumerate().map(|(at, line)| match at {
@@ -367,17 +367,17 @@ fn loads(levels: &[AtLoad]) -> Grid {
             Group::new(
                 "ratio",
                 vec![
-                    Column::of("article", levels, |level| or_absent(level.article_ratio, number)),
                     Column::of("here", levels, here),
                     Column::of("interval", levels, |level| or_absent(level.ratio, ends)),
                     Column::of("verdict", levels, |level| or_absent(level.verdict, verdict_word)),
                 ],
             ),
+            Group::of("article", levels, |level| or_absent(level.article_ratio, number)),
             Group::new(
                 "work",
                 vec![
-                    Column::of("CPU article", levels, |level| or_absent(level.article_work, number)),
                     Column::of("CPU here", levels, |level| or_absent(level.work, ratio)),
+                    Column::of("CPU article", levels, |level| or_absent(level.article_work, number)),
                 ],
             ),
         ],
@@ -600,11 +600,12 @@ fn price_table(study: &Study, found: &OfPrices) -> Grid {
     let each = |header: &str, cell: &dyn Fn(usize) -> String| {
         Column::new(header, (0..rows.len()).map(cell).collect())
     };
+    // Where there is no room, the last ones leave first: this machine is the answer.
+    let here = ("here", vec![each("here", &|at| ns(rows[at].here_ns)), each("interval", &ends)]);
     let lists = study.article.lists.iter().enumerate();
     let article =
         lists.map(|(list, name)| ("article", vec![each(name, &|at| ns(rows[at].article_ns[list]))]));
-    let here = ("here", vec![each("here", &|at| ns(rows[at].here_ns)), each("interval", &ends)]);
-    let groups = article.chain([here]);
+    let groups = [here].into_iter().chain(article);
     Grid {
         key: each("operation", &|at| rows[at].row.clone()),
         groups: groups.map(|(name, columns)| Group::new(name, columns)).collect(),

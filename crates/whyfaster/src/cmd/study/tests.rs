@@ -1,8 +1,11 @@
 //! What was measured is set beside the article, and said.
 
 use whyfaster_core::analysis::{Comparison, Level};
-use whyfaster_core::claims::{Judgement, Outcome};
+use whyfaster_core::claims::{Evidence, Judgement, Outcome};
 use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::price::sample::Sample;
+use whyfaster_core::price::sum::fork_execve;
+use whyfaster_core::price::{PriceList, Row, Series};
 use whyfaster_core::record::Record;
 use whyfaster_core::studied::{Kind, Made, Placed, Studied, Unfit};
 use whyfaster_core::trace::occupancy::CpuRow;
@@ -18,7 +21,7 @@ use whyfaster_words::look::Look;
 use super::findings::{Figures, Findings, kernel, placed as placed_of, traced_run};
 use super::report::Measured;
 use super::*;
-use crate::study::Commands;
+use crate::study::{Command, Commands};
 
 fn commands(name: &str) -> (Study, Commands) {
     let study = study::find(name).unwrap();
@@ -52,7 +55,8 @@ fn compared(alternative: &str, baseline: &str, ratio: f64, verdict: Verdict) -> 
 /// A record of the small size, with these comparisons of one copy alone.
 fn record(commands: &Commands, comparisons: Vec<Comparison>) -> Record {
     let mut record = crate::records::record(Vec::new(), vec![1], Vec::new());
-    record.plan = commands.plan(&commands.run[..4], commands.size(true, false), 1, None);
+    record.plan =
+        commands.plan(&commands.run[..commands.run.len().min(4)], commands.size(true, false), 1, None);
     record.analysis.levels = vec![Level { load: 1, results: Vec::new(), comparisons, floor: None }];
     record
 }
@@ -214,6 +218,114 @@ fn waits_decide_and_the_report_says_who_ran_where() {
         Studied { tallies, placed: vec![file, cat], file_system: Some(made), ..Studied::default() };
     let found = Findings::of_commands(&study, &commands, &record, &observed);
     insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
+}
+
+/// Two words for one number contradict each other: this interval lies below 1, and reaches into the band of the same.
+#[test]
+fn a_claim_has_the_word_of_its_row() {
+    let words = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Undecided];
+    for (name, claims) in [("pipes", &[1][..]), ("placement", &[1, 5, 6, 7, 8]), ("dispatch", &[1, 5])] {
+        let (study, commands) = commands(name);
+        for verdict in words {
+            let record = record_of(&commands, verdict);
+            let found = Findings::of_commands(&study, &commands, &record, &Studied::default());
+            for claim in claims.iter().map(|number| &found.claims[number - 1]) {
+                let decided = matches!(claim.outcome, Outcome::Holds | Outcome::DoesNotHold);
+                assert_eq!(decided, verdict != Verdict::Undecided, "{name} {verdict:?}: {claim:?}");
+            }
+        }
+    }
+}
+
+/// What only a larger machine shows, or one that decrypts, says so.
+#[test]
+fn a_claim_that_cannot_show_here_names_the_machine() {
+    let (study, commands) = commands("pipes");
+    let mut record = record_of(&commands, Verdict::Undecided);
+    record.host.before.cpus_allowed = Some(vec![0, 1]);
+    let found = Findings::of_commands(&study, &commands, &record, &Studied::default());
+    let screen = first(&study, &found, Measured::Record(&record));
+    let flowing = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flowing.contains("it shows on a machine with 8 CPUs, and this one has 2"), "{screen}");
+    record.host.before.cpus_allowed = Some((0..8).collect());
+    let found = Findings::of_commands(&study, &commands, &record, &Studied::default());
+    assert!(found.claims.iter().all(|claim| claim.lacks.is_empty()));
+
+    let (study, commands) = self::commands("placement");
+    let record = record_of(&commands, Verdict::Same);
+    let made = |kind| Studied { file_system: Some(Made { kind, why_not: Vec::new() }), ..Studied::default() };
+    let lacks = |kind| {
+        let found = Findings::of_commands(&study, &commands, &record, &made(kind));
+        let without: Vec<u32> =
+            found.claims.iter().filter(|claim| !claim.lacks.is_empty()).map(|claim| claim.number).collect();
+        without
+    };
+    assert_eq!(lacks(Kind::Plain), [1, 2, 3, 4, 5]);
+    assert!(lacks(Kind::Encrypted).is_empty() && lacks(Kind::Compressed).is_empty());
+}
+
+/// A record of the small size in which every command has this verdict.
+fn record_of(commands: &Commands, verdict: Verdict) -> Record {
+    let of = |command: &Command| Comparison {
+        low: Some(0.759),
+        high: Some(0.992),
+        ..compared(&command.name, commands.pair().baseline, 0.912, verdict)
+    };
+    let mut record = record(commands, commands.run.iter().map(of).collect());
+    record.plan = commands.plan(&commands.run, commands.size(true, false), 1, None);
+    record
+}
+
+/// Columns leave in the order of their worth: this machine is the answer.
+#[test]
+fn this_machine_is_in_the_table_on_every_screen() {
+    let study = study::find("syscalls").unwrap();
+    let list = reference::find("debian-2.6.32").unwrap().unwrap();
+    let found = Findings::of_prices(&study, &list).unwrap();
+    for width in [60, 80, 100, 200] {
+        let look = Look { detail: Detail::Screen, ..Look::plain(width, false) };
+        let text = report::text(&study, &found, Measured::List(&list), &look).unwrap();
+        let head = text.lines().find(|line| line.starts_with("  operation")).unwrap();
+        assert!(head.contains("  here"), "{width}: {head}");
+        assert_eq!(head.contains("macosx-10.7"), width >= 80, "{width}: {head}");
+        assert_eq!(head.contains("openindiana"), width == 200, "{width}: {head}");
+    }
+}
+
+/// A list in which fork, execve and both together were measured so often that their sum has an interval.
+fn repeated() -> PriceList {
+    let rows =
+        [("fork", "reaped", 3e4), ("execve", "dynamic", 7e5), ("fork+execve", "reaped,dynamic", 7.35e5)];
+    let mut list = reference::find("debian-2.6.32").unwrap().unwrap();
+    (list.prices, list.rows, list.samples) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, (name, variant, ns)) in rows.into_iter().enumerate() {
+        list.rows.push(Row { name: name.to_owned(), variant: variant.to_owned(), ..Row::default() });
+        list.samples.extend((0..16).map(|repetition: u32| {
+            let mut series = Series::new(index, repetition, f64::from(repetition));
+            for at in 0..6 {
+                let noise =
+                    1.0 + f64::from(repetition * (index as u32 + 3) % 11) / 50.0 + f64::from(at) / 1000.0;
+                series.push(Sample { ops: 200, elapsed_ns: 200.0 * ns * noise, ..Sample::default() });
+            }
+            series
+        }));
+    }
+    list.reprice();
+    list
+}
+
+/// The sum below the claims and the claim about it are one number, with the interval that the claims of the study leave to it.
+#[test]
+fn a_claimed_sum_has_one_interval() {
+    let study = study::find("syscalls").unwrap();
+    let list = repeated();
+    let found = Findings::of_prices(&study, &list).unwrap();
+    let Figures::Prices(figures) = &found.figures else { panic!("{found:?}") };
+    let Evidence::Sum(claimed) = &found.claims[1].evidence else { panic!("{found:?}") };
+    assert_eq!(figures.checks.last(), Some(claimed));
+    let alone = fork_execve(&list).unwrap();
+    assert!(alone.low.is_some() && claimed.low <= alone.low, "{claimed:?} {alone:?}");
+    assert_ne!((claimed.low, claimed.high), (alone.low, alone.high));
 }
 
 /// A reference list in the place of this machine: its claims are undecided for want of a spread, its rows are there.
