@@ -91,11 +91,10 @@ impl<'a> OutputCheck<'a> {
                 before,
                 place: Some((self.bytes + 1, self.newlines + 1)),
                 first: kept.line(self.line_start, self.bytes),
-                other: "(end of output)".to_owned(),
+                other: end_of(self.bytes),
             });
         };
-        let first =
-            if *at >= kept.total { "(end of output)".to_owned() } else { kept.line(self.line_start, *at) };
+        let first = if *at >= kept.total { end_of(kept.total) } else { kept.line(self.line_start, *at) };
         let mut line = kept.bytes_at(self.line_start, *at);
         let have = line.len();
         line.extend(ours);
@@ -152,7 +151,7 @@ impl Kept {
         let mut rest = vec![0; SHOWN_BYTES];
         let have = read_at(&self.file, &mut rest, at, self.bytes);
         bytes.extend(&rest[..have]);
-        if bytes.is_empty() { "(end of output)".to_owned() } else { shown(&bytes, before) }
+        if bytes.is_empty() { end_of(self.total) } else { shown(&bytes, before) }
     }
 
     /// What stands between two places, at most the last part of it.
@@ -163,6 +162,11 @@ impl Kept {
         bytes.truncate(have);
         bytes
     }
+}
+
+/// Shown where an output of so many bytes has ended, and the other one goes on.
+fn end_of(total: u64) -> String {
+    if total == 0 { "(no output)" } else { "(end of output)" }.to_owned()
 }
 
 /// Reads what there is at a place, up to the end; returns how much.
@@ -269,6 +273,9 @@ mod tests {
             (longer.place, longer.first.as_str(), longer.other.as_str()),
             (Some((5, 2)), "(end of output)", "two")
         );
+        let none = differ(&[b"one\n"], &[]).unwrap();
+        assert_eq!((none.first.as_str(), none.other.as_str()), ("one", "(no output)"));
+        assert_eq!(differ(&[], &[b"one\n"]).unwrap().first, "(no output)");
     }
 
     #[test]
