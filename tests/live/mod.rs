@@ -6,6 +6,7 @@ mod first_screen;
 mod prices;
 mod prices_limits;
 mod progress;
+mod startups;
 mod statistics_real_clock;
 mod study_placement;
 mod trace_keys;

@@ -68,6 +68,25 @@ fn a_million_calls_that_fail_are_named_with_their_error_and_their_function() {
 }
 
 #[test]
+fn a_file_that_the_kernel_makes_while_it_is_read_is_named() {
+    needs!(full());
+    let place = Sandbox::open();
+    place.write("k", std::fs::read_to_string("/proc/kallsyms").unwrap());
+    let record = explained(&place, &[], "cat /proc/kallsyms", "cat k");
+    assert_eq!(first_cause(&record), "files", "{:#}", record["findings"]);
+    let found = &record["findings"][0];
+    let file = &found["fact"]["file"];
+    assert_eq!((&file["direction"], &file["path"]), (&"read".into(), &"/proc/kallsyms".into()), "{found:#}");
+    assert!(number(&file["share"]) > 0.8, "{file:#}");
+    assert!(
+        found["sentence"].as_str().unwrap().contains("of that in reads of '/proc/kallsyms'"),
+        "{found:#}"
+    );
+    let remedy = found["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with("Read that file once"), "{remedy}");
+}
+
+#[test]
 fn the_loop_behind_a_pipe_is_a_subshell_that_reads_byte_by_byte() {
     needs!(full());
     let place = Sandbox::new();

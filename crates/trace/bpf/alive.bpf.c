@@ -29,9 +29,10 @@ static __always_inline void find_call(struct task_struct *task, struct task_stat
         return;
     bool compat = IS_COMPAT(task);
     t->call = (u32)number | (compat ? COMPAT : 0);
-    t->file = !compat && (u32)number < SYSCALLS && settings.transfer[(u32)number]
-                  ? kind_at(task, t, FIRST_ARGUMENT(regs, compat))
-                  : FILE_NONE;
+    t->file = FILE_NONE;
+    t->file_number = 0;
+    if (!compat && (u32)number < SYSCALLS && settings.transfer[(u32)number])
+        note_file(task, t, FIRST_ARGUMENT(regs, compat));
     ARGUMENTS(t->args, regs, compat);
     t->began = from;
     t->blocked = 0;

@@ -126,11 +126,12 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     if (t->forked == FORKED && goes_on(task, t))
         lives_on();
     t->file = FILE_NONE;
+    t->file_number = 0;
     u64 at = number & (SYSCALLS - 1);
     barrier_var(at); /* see goes_on() */
     if (!compat && (u32)number < SYSCALLS) {
         if (settings.transfer[at])
-            t->file = kind_at(task, t, t->args[0]);
+            note_file(task, t, t->args[0]);
         else if (settings.renumbers[at])
             forget_files(t);
     } else if (compat) {
@@ -185,9 +186,9 @@ enum ending { RETURNED, DIED, GOING_ON };
 static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long result,
                                   enum ending ending)
 {
-    u32 call = CALL_AND_FILE(t->call, t->file);
-    u64 at = t->call & (SYSCALLS - 1);
-    barrier_var(at); /* see goes_on() */
+    if (ending == RETURNED && settings.call_times && !t->file_number && has_path(t->file))
+        may_give_number(lasts(t, now));
+    u32 call = CALL_AND_FILE(t->call, t->file, t->file_number);
     long error = result < 0 && result >= -4095 ? -result : 0;
     struct cell *cell = cell_of(group_of(task, t), call);
     if (cell) {
@@ -200,21 +201,29 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
             add(&cell->going_on, 1);
         if (ending != DIED && settings.call_times) {
             u64 total = lasts(t, now);
-            u32 bucket = log2_of(total);
             add(&cell->total, total);
             add(&cell->blocked, t->blocked);
             add(&cell->runnable, t->runnable);
             raise(&cell->max, total);
-            if (bucket >= BUCKETS)
-                bucket = BUCKETS - 1;
-            if (ending == RETURNED)
-                add(&cell->histogram[bucket], 1);
             if (error)
                 add(&cell->failed, total);
+            if (ending == RETURNED) {
+                u64 bucket = log2_of(total);
+                if (bucket >= BUCKETS)
+                    bucket = BUCKETS - 1;
+                barrier_var(bucket); /* see goes_on() */
+                if (bucket < BUCKETS)
+                    add(&cell->histogram[bucket], 1);
+            }
         }
         /* Only of a call in the table is the kind of file known. */
-        if (t->file != FILE_NONE && result > 0 && settings.transfer[at] == TRANSFERS_BYTES)
-            add(&cell->bytes, result);
+        if (t->file != FILE_NONE && result > 0) {
+            /* Here, so that it stays in a register: the verifier loses the bounds of an index on the stack. */
+            u64 at = t->call & (SYSCALLS - 1);
+            barrier_var(at); /* see goes_on() */
+            if (settings.transfer[at] == TRANSFERS_BYTES)
+                add(&cell->bytes, result);
+        }
     }
     if (error)
         count_error(group_of(task, t), call, error);

@@ -46,6 +46,12 @@ static __always_inline bool take_index(u32 *index)
     return *index < settings.cells;
 }
 
+/* Cells of single files are made only while half of all cells were never in use: the others count calls that would be lost else. */
+static __always_inline bool is_without_room(u32 call)
+{
+    return call >> FILE_SHIFT & 15 && call & NUMBER_BITS && tree.cells >= settings.cells / 2;
+}
+
 /* Neither inlined nor static, so that the verifier looks at it once. */
 __attribute__((noinline)) int index_of(u32 group, u32 call)
 {
@@ -53,6 +59,12 @@ __attribute__((noinline)) int index_of(u32 group, u32 call)
     u32 *known = bpf_map_lookup_elem(&cell_indices, &key);
     if (known)
         return *known;
+    if (is_without_room(call)) {
+        key.call &= ~NUMBER_BITS;
+        known = bpf_map_lookup_elem(&cell_indices, &key);
+        if (known)
+            return *known;
+    }
     u32 index = 0;
     if (!take_index(&index))
         return -1;
@@ -69,7 +81,8 @@ __attribute__((noinline)) int index_of(u32 group, u32 call)
 static __always_inline struct cell *cell_of(u32 group, u32 call)
 {
     u64 owner = (u64)group << 32 | call | CELL_USED;
-    u32 place = (group << 9 ^ call >> FILE_SHIFT << 5 ^ call) & (GUESSES - 1);
+    u32 file = (call & NUMBER_BITS) >> NUMBER_SHIFT;
+    u32 place = (group << 9 ^ file * 1021 ^ call >> FILE_SHIFT << 5 ^ call) & (GUESSES - 1);
     u32 *guess = bpf_map_lookup_elem(&guesses, &place);
     if (!guess)
         return 0;

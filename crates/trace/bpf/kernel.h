@@ -75,12 +75,38 @@ struct super_block {
 struct inode {
     u16 i_mode;
     u32 i_rdev;
+    u32 i_generation;
     unsigned long i_ino;
     struct super_block *i_sb;
 } FROM_KERNEL;
 
+struct qstr {
+    const unsigned char *name;
+} FROM_KERNEL;
+
+struct dentry {
+    struct qstr d_name;
+    struct dentry *d_parent; /* itself: it is the first one */
+} FROM_KERNEL;
+
+struct vfsmount {
+    struct dentry *mnt_root;
+} FROM_KERNEL;
+
+struct mount {
+    struct mount *mnt_parent; /* itself: it is the first one */
+    struct dentry *mnt_mountpoint;
+    struct vfsmount mnt;
+} FROM_KERNEL;
+
+struct path {
+    struct vfsmount *mnt;
+    struct dentry *dentry;
+} FROM_KERNEL;
+
 struct file {
     struct inode *f_inode;
+    struct path f_path;
     void *private_data;
 } FROM_KERNEL;
 

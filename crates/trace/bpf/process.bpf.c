@@ -49,10 +49,13 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->task = child->pid;
     c->forked = thread ? p->forked : FORKED;
     c->group = thread ? p->group : 0;
-    if (child->files == parent->files)
+    if (child->files == parent->files) {
         c->shares = p->shares = 1;
-    else
-        c->kinds = p->shares ? 0 : p->kinds;
+    } else if (!p->shares) {
+        c->kinds = p->kinds;
+        c->low_file_numbers = p->low_file_numbers;
+        c->high_file_numbers = p->high_file_numbers;
+    }
     c->based = 1;
     c->announced = 1;
     /* It begins with a copy of them. */

@@ -229,9 +229,31 @@ struct group_key {
     enum forked forked;
 };
 
-/* With the call comes the kind of file, where the call transfers data. */
+/* A call that transfers data comes with its kind of file, and with the number of the file. Such calls have numbers below SYSCALLS. */
 #define FILE_SHIFT 24
-#define CALL_AND_FILE(call, file) ((call) | (u32)(file) << FILE_SHIFT)
+#define NUMBER_SHIFT 9
+#define NUMBER_BITS ((FILES - 1) << NUMBER_SHIFT)
+#define CALL_AND_FILE(call, file, number) ((call) | (u32)(number) << NUMBER_SHIFT | (u32)(file) << FILE_SHIFT)
+
+#define FILES 256 /* numbers of files; 0: none */
+
+/* An inode may be forgotten, and another one take its memory and its number. */
+struct file_key {
+    u64 inode;
+    u64 number;
+    u64 generation;
+};
+
+#define COMPONENTS 24
+#define COMPONENT_BYTES 256 /* NAME_MAX, and a zero */
+#define FILE_PATH_BYTES 1024
+
+/* The components of a file's path, the last one first, each with a zero behind it. */
+struct file_path {
+    u32 bytes;
+    u32 whole; /* 1: up to the root; 0: there was no room for the first ones */
+    char components[FILE_PATH_BYTES + COMPONENT_BYTES];
+};
 
 struct cell_key {
     u32 group;
@@ -279,6 +301,7 @@ struct cpu_state {
     u64 samples;  /* by the clock, and how long they took */
     u64 sampling;
     u64 lock_stack; /* when the last one was taken of a task that began to wait for a lock */
+    u64 unnumbered; /* time in calls on files without a number, since the last one got one here */
     u64 switched_at;
     u32 next;    /* who got the CPU at the last switch that was seen */
     u32 sent;
@@ -292,6 +315,7 @@ struct cpu_state {
 /* ---- the state of a followed task ---- */
 
 #define HOME_BYTES 64
+#define KEPT_FILES 16
 #define OPENED_WORDS 32
 
 enum mode {
@@ -325,6 +349,7 @@ struct task_state {
     u8 healed;   /* that it runs was not seen */
     u8 found;    /* the call that it is in was in progress when it was taken up */
     u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
+    u8 file_number; /* of the file that the call transfers data of; 0: it has none so far */
     u64 mask;    /* of all CPUs that it may run on a number, to notice a change */
     u64 since;   /* when it came to its place */
     u64 began;   /* its call */
@@ -335,6 +360,9 @@ struct task_state {
     u64 call_run;
     u64 args[6];
     u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
+    u64 low_file_numbers;  /* of the first eight of these descriptors, where their kind is known, eight bits each */
+    u64 high_file_numbers; /* of the others */
+    u64 shared_inode; /* of the call, where another task may put another file behind its descriptor meanwhile */
     u64 run_in;    /* sum_exec_runtime when it got the CPU */
     u64 run_out;   /* the same when it was last seen to leave one */
     u64 delay_out; /* run_delay when it left the CPU */
@@ -369,10 +397,10 @@ enum startup {
     STARTUP_PART,  /* it is not over before the end of this call */
     STARTUP_BESIDE, /* the same if a part follows: programs make it later, too */
     STARTUP_OVER,  /* over when this begins */
-    STARTUP_FILE,  /* as beside, on a descriptor other than the standard ones */
+    STARTUP_FILE,  /* STARTUP_BESIDE, on a descriptor other than the standard ones */
     STARTUP_READ,  /* part of it; over on a standard descriptor */
     STARTUP_MAP,   /* part of it, with a file */
-    STARTUP_LOOK,  /* as beside, below the system's directories */
+    STARTUP_LOOK,  /* STARTUP_BESIDE, below the system's directories */
     STARTUP_OPEN,  /* part of it below these; over where it writes */
     STARTUP_FUTEX, /* over when it waits */
 };
@@ -428,6 +456,7 @@ struct totals_of_tree {
     u64 skipped;  /* tasks that the caller may not observe */
     u32 groups;
     u32 cells; /* that were ever in use */
+    u32 files; /* that have a number */
 };
 
 /* Nothing is kept here: it makes the object's BTF hold every record. */
@@ -452,6 +481,7 @@ struct record_shapes {
     struct group_key group_key;
     struct cell_key cell_key;
     struct cell cell;
+    struct file_path file_path;
     struct error_key error_key;
     struct cpu_state cpu;
     struct task_state task;

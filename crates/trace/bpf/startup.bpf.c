@@ -14,8 +14,7 @@
 #define PAGE_MASK 4095
 #define IS_DATA(bytes) ((bytes) >= DATA_BYTES && !((bytes) & PAGE_MASK))
 #define DATA_READS 16
-/* Who searches for a module opens one that it has not opened before sooner than after so many calls; `ls -l` looks at every file, and a loop
- * looks at the same one. */
+/* A search for modules opens a new one sooner than after this many calls. `ls -l` looks at every file, and a loop looks at the same one. */
 #define MOST_IN_A_ROW 128
 /* The loader reads the head of a library (832 bytes) before it maps it. */
 #define HEAD_BYTES 1024
@@ -47,7 +46,7 @@ static __always_inline bool of_system(u64 path)
     if (four == BYTES4('/', 'l', 'i', 'b'))
         return path >> 32 && (five >> 32 == '/' || five >> 32 == '6' || five >> 32 == '3');
     if ((path & FIRST(6)) == (BYTES4('/', 'p', 'r', 'o') | (u64)'c' << 32 | (u64)'/' << 40)) {
-        /* What is below a number is about another process, or asked about itself by who shows processes. */
+        /* A number names another process; programs that show processes look there. */
         u8 next = path >> 48;
         return next < '0' || next > '9';
     }

@@ -28,6 +28,8 @@ mod imp {
         let mut builder = libbpf_rs::__internal_skel::ObjectSkeletonConfigBuilder::new(&DATA);
         builder
             .name("whyfaster_bpf")
+            .map("file_numbers", false)
+            .map("file_paths", false)
             .map("ring", false)
             .map("look_scratch", false)
             .map("cell_indices", false)
@@ -76,6 +78,8 @@ mod imp {
         builder.build()
     }
     pub struct OpenWhyfasterMaps<'obj> {
+        pub file_numbers: libbpf_rs::OpenMapMut<'obj>,
+        pub file_paths: libbpf_rs::OpenMapMut<'obj>,
         pub ring: libbpf_rs::OpenMapMut<'obj>,
         pub look_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub cell_indices: libbpf_rs::OpenMapMut<'obj>,
@@ -107,6 +111,8 @@ mod imp {
             config: &libbpf_rs::__internal_skel::ObjectSkeletonConfig<'_>,
             object: &mut libbpf_rs::OpenObject,
         ) -> libbpf_rs::Result<Self> {
+            let mut file_numbers = None;
+            let mut file_paths = None;
             let mut ring = None;
             let mut look_scratch = None;
             let mut cell_indices = None;
@@ -140,6 +146,8 @@ mod imp {
                 })?;
                 #[allow(clippy::match_single_binding)]
                 match name {
+                    "file_numbers" => file_numbers = Some(map),
+                    "file_paths" => file_paths = Some(map),
                     "ring" => ring = Some(map),
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
@@ -165,6 +173,8 @@ mod imp {
             }
 
             let slf = Self {
+                file_numbers: file_numbers.expect("map `file_numbers` not present"),
+                file_paths: file_paths.expect("map `file_paths` not present"),
                 ring: ring.expect("map `ring` not present"),
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
@@ -185,7 +195,7 @@ mod imp {
                 rodata: rodata.expect("map `rodata` not present"),
                 rodata_data: unsafe {
                     config
-                        .map_mmap_ptr(17)
+                        .map_mmap_ptr(19)
                         .expect("BPF map `rodata` does not have mmap pointer")
                         .cast::<types::rodata>()
                         .as_mut()
@@ -193,7 +203,7 @@ mod imp {
                 bss: bss.expect("map `bss` not present"),
                 bss_data: unsafe {
                     config
-                        .map_mmap_ptr(18)
+                        .map_mmap_ptr(20)
                         .expect("BPF map `bss` does not have mmap pointer")
                         .cast::<types::bss>()
                         .as_mut()
@@ -205,6 +215,8 @@ mod imp {
         }
     }
     pub struct WhyfasterMaps<'obj> {
+        pub file_numbers: libbpf_rs::MapMut<'obj>,
+        pub file_paths: libbpf_rs::MapMut<'obj>,
         pub ring: libbpf_rs::MapMut<'obj>,
         pub look_scratch: libbpf_rs::MapMut<'obj>,
         pub cell_indices: libbpf_rs::MapMut<'obj>,
@@ -236,6 +248,8 @@ mod imp {
             config: &libbpf_rs::__internal_skel::ObjectSkeletonConfig<'_>,
             object: &mut libbpf_rs::Object,
         ) -> libbpf_rs::Result<Self> {
+            let mut file_numbers = None;
+            let mut file_paths = None;
             let mut ring = None;
             let mut look_scratch = None;
             let mut cell_indices = None;
@@ -268,6 +282,8 @@ mod imp {
                 })?;
                 #[allow(clippy::match_single_binding)]
                 match name {
+                    "file_numbers" => file_numbers = Some(map),
+                    "file_paths" => file_paths = Some(map),
                     "ring" => ring = Some(map),
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
@@ -293,6 +309,8 @@ mod imp {
             }
 
             let slf = Self {
+                file_numbers: file_numbers.expect("map `file_numbers` not present"),
+                file_paths: file_paths.expect("map `file_paths` not present"),
                 ring: ring.expect("map `ring` not present"),
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
@@ -313,7 +331,7 @@ mod imp {
                 rodata: rodata.expect("map `rodata` not present"),
                 rodata_data: unsafe {
                     config
-                        .map_mmap_ptr(17)
+                        .map_mmap_ptr(19)
                         .expect("BPF map `rodata` does not have mmap pointer")
                         .cast::<types::rodata>()
                         .as_ref()
@@ -321,7 +339,7 @@ mod imp {
                 bss: bss.expect("map `bss` not present"),
                 bss_data: unsafe {
                     config
-                        .map_mmap_ptr(18)
+                        .map_mmap_ptr(20)
                         .expect("BPF map `bss` does not have mmap pointer")
                         .cast::<types::bss>()
                         .as_mut()
@@ -697,13 +715,68 @@ mod imp {
     pub mod types {
         #[allow(unused_imports)]
         use super::*;
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct file_key {
+            pub inode: u64,
+            pub number: u64,
+            pub generation: u64,
+        }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct __anon_1 {
+            pub r#type: *mut [i32; 1],
+            pub max_entries: *mut [i32; 256],
+            pub key: *mut file_key,
+            pub value: *mut u32,
+        }
+        impl Default for __anon_1 {
+            fn default() -> Self {
+                Self {
+                    r#type: std::ptr::null_mut(),
+                    max_entries: std::ptr::null_mut(),
+                    key: std::ptr::null_mut(),
+                    value: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct file_path {
+            pub bytes: u32,
+            pub whole: u32,
+            pub components: [i8; 1280],
+        }
+        impl Default for file_path {
+            fn default() -> Self {
+                Self { bytes: u32::default(), whole: u32::default(), components: [i8::default(); 1280] }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct __anon_2 {
+            pub r#type: *mut [i32; 2],
+            pub max_entries: *mut [i32; 256],
+            pub key: *mut u32,
+            pub value: *mut file_path,
+        }
+        impl Default for __anon_2 {
+            fn default() -> Self {
+                Self {
+                    r#type: std::ptr::null_mut(),
+                    max_entries: std::ptr::null_mut(),
+                    key: std::ptr::null_mut(),
+                    value: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct __anon_3 {
             pub r#type: *mut [i32; 27],
             pub max_entries: *mut [i32; 16777216],
         }
-        impl Default for __anon_1 {
+        impl Default for __anon_3 {
             fn default() -> Self {
                 Self { r#type: std::ptr::null_mut(), max_entries: std::ptr::null_mut() }
             }
@@ -731,13 +804,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_2 {
+        pub struct __anon_4 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut looked_at,
         }
-        impl Default for __anon_2 {
+        impl Default for __anon_4 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -755,13 +828,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_3 {
+        pub struct __anon_5 {
             pub r#type: *mut [i32; 1],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut cell_key,
             pub value: *mut u32,
         }
-        impl Default for __anon_3 {
+        impl Default for __anon_5 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -773,12 +846,12 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_4 {
+        pub struct __anon_6 {
             pub r#type: *mut [i32; 23],
             pub max_entries: *mut [i32; 4096],
             pub value: *mut u32,
         }
-        impl Default for __anon_4 {
+        impl Default for __anon_6 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -809,7 +882,8 @@ mod imp {
             pub healed: u8,
             pub found: u8,
             pub home_bytes: u8,
-            pub __pad_34: [u8; 6],
+            pub file_number: u8,
+            pub __pad_35: [u8; 5],
             pub mask: u64,
             pub since: u64,
             pub began: u64,
@@ -820,6 +894,9 @@ mod imp {
             pub call_run: u64,
             pub args: [u64; 6],
             pub kinds: u64,
+            pub low_file_numbers: u64,
+            pub high_file_numbers: u64,
+            pub shared_inode: u64,
             pub run_in: u64,
             pub run_out: u64,
             pub delay_out: u64,
@@ -863,7 +940,8 @@ mod imp {
                     healed: u8::default(),
                     found: u8::default(),
                     home_bytes: u8::default(),
-                    __pad_34: [u8::default(); 6],
+                    file_number: u8::default(),
+                    __pad_35: [u8::default(); 5],
                     mask: u64::default(),
                     since: u64::default(),
                     began: u64::default(),
@@ -874,6 +952,9 @@ mod imp {
                     call_run: u64::default(),
                     args: [u64::default(); 6],
                     kinds: u64::default(),
+                    low_file_numbers: u64::default(),
+                    high_file_numbers: u64::default(),
+                    shared_inode: u64::default(),
                     run_in: u64::default(),
                     run_out: u64::default(),
                     delay_out: u64::default(),
@@ -914,13 +995,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_5 {
+        pub struct __anon_7 {
             pub r#type: *mut [i32; 29],
             pub map_flags: *mut [i32; 1],
             pub key: *mut i32,
             pub value: *mut task_state,
         }
-        impl Default for __anon_5 {
+        impl Default for __anon_7 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1014,13 +1095,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_6 {
+        pub struct __anon_8 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut found_and_mask,
         }
-        impl Default for __anon_6 {
+        impl Default for __anon_8 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1037,6 +1118,7 @@ mod imp {
             pub samples: u64,
             pub sampling: u64,
             pub lock_stack: u64,
+            pub unnumbered: u64,
             pub switched_at: u64,
             pub next: u32,
             pub sent: u32,
@@ -1058,13 +1140,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_7 {
+        pub struct __anon_9 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut cpu_state,
         }
-        impl Default for __anon_7 {
+        impl Default for __anon_9 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1097,13 +1179,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_8 {
+        pub struct __anon_10 {
             pub r#type: *mut [i32; 1],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut group_key,
             pub value: *mut u32,
         }
-        impl Default for __anon_8 {
+        impl Default for __anon_10 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1115,13 +1197,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_9 {
+        pub struct __anon_11 {
             pub r#type: *mut [i32; 2],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut u32,
             pub value: *mut u64,
         }
-        impl Default for __anon_9 {
+        impl Default for __anon_11 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1166,13 +1248,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_10 {
+        pub struct __anon_12 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut exec_and_path,
         }
-        impl Default for __anon_10 {
+        impl Default for __anon_12 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1218,13 +1300,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_11 {
+        pub struct __anon_13 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut u32,
             pub value: *mut cell,
         }
-        impl Default for __anon_11 {
+        impl Default for __anon_13 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1236,13 +1318,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_12 {
+        pub struct __anon_14 {
             pub r#type: *mut [i32; 2],
             pub max_entries: *mut [i32; 32768],
             pub key: *mut u32,
             pub value: *mut u32,
         }
-        impl Default for __anon_12 {
+        impl Default for __anon_14 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1261,13 +1343,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_13 {
+        pub struct __anon_15 {
             pub r#type: *mut [i32; 1],
             pub max_entries: *mut [i32; 8192],
             pub key: *mut error_key,
             pub value: *mut u64,
         }
-        impl Default for __anon_13 {
+        impl Default for __anon_15 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1303,13 +1385,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_14 {
+        pub struct __anon_16 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut call_and_path,
         }
-        impl Default for __anon_14 {
+        impl Default for __anon_16 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1338,13 +1420,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_15 {
+        pub struct __anon_17 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut failed_and_path,
         }
-        impl Default for __anon_15 {
+        impl Default for __anon_17 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1391,13 +1473,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_16 {
+        pub struct __anon_18 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 2],
             pub key: *mut u32,
             pub value: *mut stack_and_frames,
         }
-        impl Default for __anon_16 {
+        impl Default for __anon_18 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1409,19 +1491,120 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_17 {
+        pub struct __anon_19 {
             pub r#type: *mut [i32; 1],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut u64,
             pub value: *mut u8,
         }
-        impl Default for __anon_17 {
+        impl Default for __anon_19 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
                     max_entries: std::ptr::null_mut(),
                     key: std::ptr::null_mut(),
                     value: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct file {
+            pub f_inode: *mut inode,
+            pub f_path: path,
+            pub private_data: *mut std::ffi::c_void,
+        }
+        impl Default for file {
+            fn default() -> Self {
+                Self {
+                    f_inode: std::ptr::null_mut(),
+                    f_path: path::default(),
+                    private_data: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct inode {
+            pub i_mode: u16,
+            pub i_rdev: u32,
+            pub i_generation: u32,
+            pub __pad_12: [u8; 4],
+            pub i_ino: u64,
+            pub i_sb: *mut super_block,
+        }
+        impl Default for inode {
+            fn default() -> Self {
+                Self {
+                    i_mode: u16::default(),
+                    i_rdev: u32::default(),
+                    i_generation: u32::default(),
+                    __pad_12: [u8::default(); 4],
+                    i_ino: u64::default(),
+                    i_sb: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct path {
+            pub mnt: *mut vfsmount,
+            pub dentry: *mut dentry,
+        }
+        impl Default for path {
+            fn default() -> Self {
+                Self { mnt: std::ptr::null_mut(), dentry: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct super_block {
+            pub s_magic: u64,
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct vfsmount {
+            pub mnt_root: *mut dentry,
+        }
+        impl Default for vfsmount {
+            fn default() -> Self {
+                Self { mnt_root: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct dentry {
+            pub d_name: qstr,
+            pub d_parent: *mut dentry,
+        }
+        impl Default for dentry {
+            fn default() -> Self {
+                Self { d_name: qstr::default(), d_parent: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct qstr {
+            pub name: *mut u8,
+        }
+        impl Default for qstr {
+            fn default() -> Self {
+                Self { name: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct mount {
+            pub mnt_parent: *mut mount,
+            pub mnt_mountpoint: *mut dentry,
+            pub mnt: vfsmount,
+        }
+        impl Default for mount {
+            fn default() -> Self {
+                Self {
+                    mnt_parent: std::ptr::null_mut(),
+                    mnt_mountpoint: std::ptr::null_mut(),
+                    mnt: vfsmount::default(),
                 }
             }
         }
@@ -1640,40 +1823,6 @@ mod imp {
             pub level: i32,
             pub owner: number_of_user,
         }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct file {
-            pub f_inode: *mut inode,
-            pub private_data: *mut std::ffi::c_void,
-        }
-        impl Default for file {
-            fn default() -> Self {
-                Self { f_inode: std::ptr::null_mut(), private_data: std::ptr::null_mut() }
-            }
-        }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct inode {
-            pub i_mode: u16,
-            pub i_rdev: u32,
-            pub i_ino: u64,
-            pub i_sb: *mut super_block,
-        }
-        impl Default for inode {
-            fn default() -> Self {
-                Self {
-                    i_mode: u16::default(),
-                    i_rdev: u32::default(),
-                    i_ino: u64::default(),
-                    i_sb: std::ptr::null_mut(),
-                }
-            }
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct super_block {
-            pub s_magic: u64,
-        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct mm_struct___since_6_18 {
@@ -1854,6 +2003,8 @@ mod imp {
             pub skipped: u64,
             pub groups: u32,
             pub cells: u32,
+            pub files: u32,
+            pub __pad_132: [u8; 4],
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -1878,6 +2029,7 @@ mod imp {
             pub group_key: group_key,
             pub cell_key: cell_key,
             pub cell: cell,
+            pub file_path: file_path,
             pub error_key: error_key,
             pub cpu: cpu_state,
             pub task: task_state,
@@ -2193,23 +2345,25 @@ mod imp {
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct maps {
-            pub ring: __anon_1,
-            pub look_scratch: __anon_2,
-            pub cell_indices: __anon_3,
-            pub free_cells: __anon_4,
-            pub tasks: __anon_5,
-            pub fork_scratch: __anon_6,
-            pub cpus: __anon_7,
-            pub groups: __anon_8,
-            pub named: __anon_9,
-            pub exec_scratch: __anon_10,
-            pub cells: __anon_11,
-            pub guesses: __anon_12,
-            pub errors: __anon_13,
-            pub call_scratch: __anon_14,
-            pub failed_scratch: __anon_15,
-            pub stack_scratch: __anon_16,
-            pub functions: __anon_17,
+            pub file_numbers: __anon_1,
+            pub file_paths: __anon_2,
+            pub ring: __anon_3,
+            pub look_scratch: __anon_4,
+            pub cell_indices: __anon_5,
+            pub free_cells: __anon_6,
+            pub tasks: __anon_7,
+            pub fork_scratch: __anon_8,
+            pub cpus: __anon_9,
+            pub groups: __anon_10,
+            pub named: __anon_11,
+            pub exec_scratch: __anon_12,
+            pub cells: __anon_13,
+            pub guesses: __anon_14,
+            pub errors: __anon_15,
+            pub call_scratch: __anon_16,
+            pub failed_scratch: __anon_17,
+            pub stack_scratch: __anon_18,
+            pub functions: __anon_19,
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -2394,5 +2548,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 299816] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 314264] = *include_bytes!("aarch64.bpf.o");
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use common::skip::machine;
 use common::{Traced, able, compiled, needs, sh, trace, whole};
+use whyfaster_core::trace::counts::CallCell;
 use whyfaster_core::trace::event::{Event, FileKind, Tid, What};
 use whyfaster_trace::Wanted;
 
@@ -23,8 +24,12 @@ fn program(source: &str) -> Traced {
 
 /// Entered, bytes and total time of a call by kind of file.
 fn by_file(t: &Traced, call: libc::c_long, command: &str) -> BTreeMap<FileKind, (u64, u64)> {
-    let cells = t.counts.calls.iter().filter(|c| i64::from(c.call.number) == call && c.by.name == command);
-    cells.map(|c| (c.file, (c.entered, c.bytes.unwrap()))).collect()
+    let mut sums: BTreeMap<FileKind, (u64, u64)> = BTreeMap::new();
+    for c in t.counts.calls.iter().filter(|c| i64::from(c.call.number) == call && c.by.name == command) {
+        let sum = sums.entry(c.file).or_default();
+        *sum = (sum.0 + c.entered, sum.1 + c.bytes.unwrap());
+    }
+    sums
 }
 
 /// Tasks and figures of the starts.
@@ -212,6 +217,85 @@ fn a_descriptor_that_is_used_again_is_looked_up_again() {
     let written = by_file(&t, libc::SYS_write, "program");
     let expected = [(FileKind::Pipe, (2, 6)), (FileKind::CharDevice, (3, 3))];
     assert_eq!(written, expected.into());
+}
+
+/// Bytes that were read, by path.
+fn read_from(t: &Traced) -> BTreeMap<&str, u64> {
+    let mut sums = BTreeMap::new();
+    let reads = |c: &&CallCell| i64::from(c.call.number) == libc::SYS_read && c.file.has_path();
+    for c in t.counts.calls.iter().filter(reads) {
+        *sums.entry(c.path.as_deref().unwrap_or("")).or_default() += c.bytes.unwrap();
+    }
+    sums
+}
+
+/// Bytes of the file whose path ends so.
+fn of_file(read: &BTreeMap<&str, u64>, end: &str) -> u64 {
+    read.iter().filter(|(path, _)| path.ends_with(end)).map(|it| it.1).sum()
+}
+
+#[test]
+fn a_file_is_told_by_its_path_from_the_call_on_that_takes_long() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().display();
+    let t = program(&format!(
+        r#"
+        #include <fcntl.h>
+        #include <pthread.h>
+        #include <unistd.h>
+        enum {{ ALL = 64 << 20, PIECE = 1 << 20 }};
+        static char data[ALL];
+        static int one, three;
+        static int make(const char *path) {{
+            int file = open(path, O_RDWR | O_CREAT, 0600);
+            return ftruncate(file, ALL) ? -1 : file;
+        }}
+        static int pieces(void) {{
+            for (int at = 0; at < ALL; at += PIECE) if (read(one, data, PIECE) != PIECE) return 1;
+            return 0;
+        }}
+        static void *renumber(void *x) {{ dup2(three, one); return x; }}
+        int main(void) {{
+            one = make("{place}/one");
+            if (read(one, data, ALL) != ALL) return 1;
+            dup2(make("{place}/two \x1b[2J"), one);
+            if (pieces()) return 2;
+            three = make("{place}/three");
+            pthread_t thread;
+            pthread_create(&thread, 0, renumber, 0);
+            pthread_join(thread, 0);
+            return pieces();
+        }}"#
+    ));
+    const ALL: u64 = 64 << 20;
+    let read = read_from(&t);
+    assert_eq!(of_file(&read, "/one"), ALL, "{read:?}");
+    for end in ["/two \u{1b}[2J", "/three"] {
+        assert!((ALL * 9 / 10..=ALL).contains(&of_file(&read, end)), "{end:?}: {read:?}");
+    }
+    let all: u64 = read.values().sum();
+    assert!((3 * ALL..3 * ALL + (1 << 16)).contains(&all), "{all}: {read:?}");
+}
+
+#[test]
+fn thousands_of_small_files_do_not_hide_a_large_one() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    for number in 0..3000 {
+        std::fs::write(place.join(format!("small{number}")), "x").unwrap();
+    }
+    std::fs::write(place.join("large"), vec![b'x'; 32 << 20]).unwrap();
+    let script =
+        format!("cd {}; cat small* > copy; dd status=none if=large of=/dev/null bs=512", place.display());
+    let t = whole(sh(&Wanted::default(), &script));
+    let read = read_from(&t);
+    let large = of_file(&read, "/large");
+    assert!(large > (32 << 20) * 8 / 10, "{large}: {read:?}");
+    assert!(read.len() < 256, "{}", read.len());
+    assert_eq!(by_file(&t, libc::SYS_read, "dd")[&FileKind::File].1 >> 20, 32);
+    assert_eq!(by_file(&t, libc::SYS_write, "dd")[&FileKind::CharDevice], (65_536, 32 << 20));
 }
 
 #[test]

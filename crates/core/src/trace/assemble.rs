@@ -58,6 +58,7 @@ impl Analysis {
             critical_alternatives: line.path.alternatives(&line.labels, wall_ns),
             work,
             transfers,
+            files: if whole { work::files(counts, line.setting.abi) } else { Vec::new() },
             sampled: counts.sampled.clone(),
             complete: false,
             lost,

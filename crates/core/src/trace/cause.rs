@@ -94,6 +94,7 @@ fn by_class(class: Class, seen: &Seen<'_>) -> Option<Cause> {
         Class::Read
         | Class::Write
         | Class::Socket
+        | Class::Descriptor
         | Class::Directory
         | Class::Name
         | Class::Map

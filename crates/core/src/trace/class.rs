@@ -35,9 +35,11 @@ pub(super) enum Class {
     Ring,
     /// Sets how a descriptor behaves, or locks a part of its file.
     Control,
+    /// Makes, copies, closes or moves a descriptor.
+    Descriptor,
     /// Reads a directory.
     Directory,
-    /// Opens, closes, looks up, or changes names and attributes.
+    /// Opens, looks up, or changes names and attributes.
     Name,
     /// Maps memory.
     Map,
@@ -71,7 +73,8 @@ impl Class {
             Self::Lock => WorkKind::Lock,
             Self::Sleep | Self::Many | Self::Message | Self::Signal | Self::Scheduler => WorkKind::Scheduling,
             Self::Socket => WorkKind::Socket,
-            Self::Control | Self::Directory | Self::Name => WorkKind::FileMetadata,
+            Self::Directory | Self::Name => WorkKind::FileMetadata,
+            Self::Control | Self::Descriptor => WorkKind::Descriptor,
             Self::Map => WorkKind::Memory,
             Self::Exec => WorkKind::Exec,
             Self::Else => WorkKind::Rest,
@@ -154,6 +157,8 @@ fn by_name(name: &str) -> Class {
         | "recvmmsg" | "recvmmsg_time64" | "send" | "recv" | "socketcall" => Class::Socket,
         "io_uring_enter" | "io_getevents" | "io_pgetevents" | "io_pgetevents_time64" => Class::Ring,
         "fcntl" | "fcntl64" => Class::Control,
+        "close" | "close_range" | "dup" | "dup2" | "dup3" | "lseek" | "_llseek" | "pipe" | "pipe2"
+        | "ioctl" | "fadvise64" | "fadvise64_64" | "arm_fadvise64_64" => Class::Descriptor,
         "execve" | "execveat" => Class::Exec,
         "exit" | "exit_group" => Class::Exit,
         "mmap" | "mmap2" | "munmap" | "mremap" | "mprotect" | "madvise" | "brk" | "mlock" | "mlock2"
@@ -168,36 +173,22 @@ fn by_name(name: &str) -> Class {
     }
 }
 
-/// Calls about descriptors, names and attributes of files.
+/// Calls about names and attributes of files.
 fn is_name(name: &str) -> bool {
     let family =
         ["open", "stat", "chmod", "chown", "rename", "xattr", "inotify_", "link", "mkdir", "mknod", "utime"];
     let one = [
         "creat",
-        "close",
-        "close_range",
         "access",
         "faccessat",
         "faccessat2",
-        "lseek",
-        "_llseek",
         "rmdir",
         "chdir",
         "fchdir",
         "getcwd",
-        "dup",
-        "dup2",
-        "dup3",
-        "pipe",
-        "pipe2",
-        "ioctl",
-        "umask",
         "futimesat",
         "truncate",
         "truncate64",
-        "fadvise64",
-        "fadvise64_64",
-        "arm_fadvise64_64",
     ];
     let of_family = family.iter().any(|family| name.contains(family)) && !name.starts_with("mq_");
     of_family || one.contains(&name)

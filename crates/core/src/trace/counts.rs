@@ -65,6 +65,9 @@ pub struct CallCell {
     /// What the descriptor is, of calls that transfer data; else [`FileKind::None`].
     #[serde(default)]
     pub file: FileKind,
+    /// The path of the file, of calls that transfer data of one on which calls took long. Absent: of all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// How often it was entered.
     pub entered: u64,
     /// How often it did not return (`exit_group`, and what a signal ended).

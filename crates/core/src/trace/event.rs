@@ -302,6 +302,13 @@ pub enum FileKind {
     Other,
 }
 
+impl FileKind {
+    /// Files and devices have a path.
+    pub fn has_path(self) -> bool {
+        matches!(self, Self::File | Self::BlockDevice | Self::Terminal | Self::CharDevice)
+    }
+}
+
 /// A system call, as the process that made it numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -143,7 +143,8 @@ fn work(counts: &Counts, facts: &Facts, gaps: &mut Gaps) {
     }
     if !counts.calls.iter().any(|cell| cell.total_ns.is_some()) {
         let why = if counts.calls.is_empty() { Obstacle::NoCalls } else { Obstacle::CallsNotTimed };
-        gaps.add(Quantity::WorkInKernel, why);
+        gaps.add(Quantity::WorkInKernel, why.clone());
+        gaps.field("files", why);
     }
 }
 
@@ -170,7 +171,7 @@ fn by_scheduling(it: &Analysis, report: &TraceReport, gaps: &mut Gaps) {
     if untold || report.commands.is_empty() {
         gaps.field("runnable_s, blocked_s", gaps.level(Lack::Schedstat));
     }
-    for field in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work"] {
+    for field in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work", "files"] {
         gaps.field(field, gaps.level(lacks));
     }
     if setting.level != Level::Ptrace {

@@ -182,10 +182,12 @@ fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
         counts(row.count, place)?;
         amounts([Some(row.seconds), row.price_s, row.priced_s], place)?;
     }
-    for (i, row) in report.transfers.iter().enumerate() {
-        let place = || format!("{of}transfers[{i}]");
-        counts([row.calls, row.bytes], place)?;
-        amounts([row.cpu_s], place)?;
+    for (table, rows) in [("transfers", &report.transfers), ("files", &report.files)] {
+        for (i, row) in rows.iter().enumerate() {
+            let place = || format!("{of}{table}[{i}]");
+            counts([row.calls, row.bytes], place)?;
+            amounts([row.cpu_s], place)?;
+        }
     }
     Ok(())
 }
@@ -304,9 +306,21 @@ mod tests {
                     command: CommandName::default(),
                     direction: Direction::Read,
                     file: FileKind::Pipe,
+                    path: None,
                     calls: u64::MAX,
                     bytes: 0,
                     cpu_s: None,
+                });
+            }),
+            ("files[0]", |r| {
+                r.report.files.push(TransferRow {
+                    command: CommandName::default(),
+                    direction: Direction::Read,
+                    file: FileKind::File,
+                    path: Some("/f".to_owned()),
+                    calls: 1,
+                    bytes: 0,
+                    cpu_s: Some(-1.0),
                 });
             }),
         ];

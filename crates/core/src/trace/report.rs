@@ -73,6 +73,9 @@ pub struct TraceReport {
     /// Data moved.
     #[serde(default)]
     pub transfers: Vec<TransferRow>,
+    /// The same by file, the most CPU time first, of files and devices. A file below 1% of that time has no row of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TransferRow>,
     /// Where in its code the tree was found. Null: nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,

@@ -226,6 +226,7 @@ mod tests {
             command: command.into(),
             direction,
             file: FileKind::Pipe,
+            path: None,
             calls: 1,
             bytes: 1,
             cpu_s: None,

@@ -177,7 +177,9 @@ impl Command {
         let calls = self.startup.calls.min(self.kernel);
         self.begun = self.groups.get(&WorkKind::Exec).map_or(0, |exec| exec.ns).min(calls);
         let loading = calls - self.begun;
-        let loader = |kind| matches!(kind, WorkKind::Memory | WorkKind::FileMetadata | WorkKind::Rest);
+        let loader = |kind| {
+            matches!(kind, WorkKind::Memory | WorkKind::FileMetadata | WorkKind::Descriptor | WorkKind::Rest)
+        };
         let mut over = self.take(loading, loader);
         over = self.take(over, |kind| kind == WorkKind::FileData);
         over = self.take(over, |kind| kind != WorkKind::Exec);
@@ -320,26 +322,55 @@ struct Moved {
 
 /// Data moved, by command, direction and kind of file, the most bytes first.
 pub(super) fn transfers(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
-    let mut sums: BTreeMap<(CommandName, Direction, FileKind), Moved> = BTreeMap::new();
-    for cell in &counts.calls {
+    let mut rows = moved(&counts.calls, abi, |_| None);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+    rows
+}
+
+/// A file has a row of its own from this part of the CPU time of all files on.
+const OWN_ROW: f64 = 0.01;
+
+/// Data of files and devices, by file too, the most CPU time first. Without the path of any there is nothing to tell.
+pub(super) fn files(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
+    let mut times: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    let cells = || counts.calls.iter().filter(|cell| cell.file.has_path());
+    for cell in cells() {
+        *times.entry(cell.path.as_deref()).or_default() += cpu(cell).unwrap_or(0);
+    }
+    let least = number(times.values().sum()) * OWN_ROW;
+    let large = |path: &&str| times.get(&Some(*path)).is_some_and(|ns| number(*ns) >= least);
+    let mut rows = moved(cells(), abi, |cell| cell.path.as_deref().filter(large));
+    if rows.iter().all(|row| row.path.is_none()) {
+        rows.clear();
+    }
+    largest_first(&mut rows, |row| row.cpu_s.unwrap_or(0.0));
+    rows
+}
+
+fn moved<'a>(
+    cells: impl IntoIterator<Item = &'a CallCell>,
+    abi: Abi,
+    path: impl Fn(&'a CallCell) -> Option<&'a str>,
+) -> Vec<TransferRow> {
+    let mut sums: BTreeMap<(CommandName, Direction, FileKind, Option<&str>), Moved> = BTreeMap::new();
+    for cell in cells {
         let Some((bytes, direction)) = cell.bytes.zip(class::direction(abi, cell.call)) else { continue };
-        let key = (cell.by.command(), direction, cell.file);
+        let key = (cell.by.command(), direction, cell.file, path(cell));
         let sum = sums.entry(key).or_insert(Moved { calls: 0, bytes: 0, cpu: Some(0) });
         sum.calls += cell.entered;
         sum.bytes += bytes;
         sum.cpu = sum.cpu.zip(cpu(cell)).map(|(sum, cpu)| sum + cpu);
     }
-    let row = |((command, direction, file), sum): ((CommandName, Direction, FileKind), Moved)| TransferRow {
+    let row = |((command, direction, file, path), sum): ((_, _, _, Option<&str>), Moved)| TransferRow {
         command,
         direction,
         file,
+        path: path.map(str::to_owned),
         calls: sum.calls,
         bytes: sum.bytes,
         cpu_s: sum.cpu.map(seconds),
     };
-    let mut rows: Vec<TransferRow> = sums.into_iter().map(row).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    rows
+    sums.into_iter().map(row).collect()
 }
 
 /// Divides a number in proportion, exactly: the part, and the rest. Nothing of it where there is nothing to go by.

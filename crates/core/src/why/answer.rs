@@ -73,7 +73,9 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
         why.findings.iter().enumerate().filter(|(_, it)| is_of(it, difference)).collect();
     let rest = findings.iter().find(|(_, it)| it.cause == Cause::Unexplained).map_or(0.0, |(_, it)| it.share);
     let answers = |it: &Finding| it.share >= MAIN || it.share >= LARGE.max(rest);
-    let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && answers(it));
+    let first = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && answers(it));
+    // The CPU time of the timed runs has the kernel's part, and the rest beside it.
+    let named = first.filter(|(_, it)| it.cause != Cause::Kernel);
     let work = more_work(difference, why);
     let because = match named {
         Some(&(finding, it)) if it.share > A_PART => Because::MoreThanAll {
@@ -134,16 +136,12 @@ fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
     }
 }
 
-/// What wall and CPU time of the timed runs show of a difference without any observed run: more CPU time, more time on no CPU, or as much of
-/// both on fewer CPUs.
+/// Wall and CPU time of the timed runs explain a difference without any observed run: more CPU time, more time on no CPU, or as much of both
+/// on fewer CPUs.
 fn by_timed_runs(difference: &Difference, why: &Why) -> Option<Because> {
-    let told_apart = |it: &Refusal| match it {
-        Refusal::Same { of } | Refusal::Undecided { of } => {
-            ![&difference.alternative, &difference.baseline].iter().all(|name| of.contains(name))
-        }
-        _ => true,
-    };
-    if !why.refusals.iter().all(told_apart) {
+    let two = [&difference.alternative, &difference.baseline];
+    let not_told_apart = |it: &Refusal| matches!(it, Refusal::Same { .. } | Refusal::Undecided { .. });
+    if why.refusals.iter().any(|it| not_told_apart(it) && it.is_about(two)) {
         return None;
     }
     let turned = difference.span_s.median < 0.0;
@@ -238,7 +236,7 @@ fn more_work(difference: &Difference, why: &Why) -> Option<MoreCpuTime> {
     (difference.dearer.as_ref() == Some(slower)).then_some(more)
 }
 
-/// How much more CPU time the one needs that needs more.
+/// The additional CPU time of the one that needs more.
 fn more_cpu_time(difference: &Difference) -> MoreCpuTime {
     let work_s = difference.work_s.median;
     let user_s = difference.user_s.map(|it| it.median * work_s.signum());

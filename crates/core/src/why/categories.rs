@@ -34,6 +34,8 @@ pub(super) enum Category {
     FileData,
     /// Names and attributes of files.
     FileMetadata,
+    /// Calls on descriptors.
+    Descriptor,
     /// Sockets, and waiting for the network.
     Network,
     /// Locks.
@@ -58,6 +60,8 @@ pub(super) enum Category {
     OwnForbidden,
     /// Other calls.
     Calls,
+    /// System time of the timed runs, of which no count tells what it was for.
+    Kernel,
     /// Anything else.
     Rest,
 }
@@ -228,6 +232,7 @@ impl<'a> Known<'a> {
                 let failed = self.failed_looks.get(program).copied().unwrap_or(0.0);
                 vec![(Category::Search, failed), (Category::FileMetadata, 1.0 - failed)]
             }
+            WorkKind::Descriptor => one(Category::Descriptor),
             WorkKind::FileData => one(Category::FileData),
             WorkKind::Socket => one(Category::Network),
             WorkKind::Lock => one(Category::Lock),

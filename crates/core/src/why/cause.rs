@@ -48,6 +48,8 @@ causes! {
     Files = "files",
     /// It makes more system calls that do little each.
     Calls = "calls",
+    /// It has more system time, and no count tells what for.
+    Kernel = "kernel",
     /// It waits for a disk.
     Disk = "disk",
     /// It waits for a lock.

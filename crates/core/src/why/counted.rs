@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::categories::{Categories, Category};
+use super::causes::calls;
 use super::delta_rows;
 use super::difference::Deltas;
 use super::facts::{Side, foreign};
@@ -126,7 +127,12 @@ fn kinds(
     let kernel_s = more(&cpu) - user_s;
     let (likely, usual_s) = likely(pair.by(kernel_s));
     let enough = kernel_s.abs() * if apart { LIKELY } else { TOGETHER };
-    let kernel = if usual_s >= enough { likely } else { Category::Rest };
+    let kernel = match usual_s >= enough {
+        true => likely,
+        // The kernel's account has it as system time.
+        false if apart => Category::Kernel,
+        false => Category::Rest,
+    };
     // What a process computes beside being made is not told from that: as far as its making usually costs.
     let of_processes = kernel == Category::Process && user_s * kernel_s > 0.0 && usual_s >= user_s.abs();
     let user = match of_processes {
@@ -160,6 +166,8 @@ fn likely((slow, fast): (&Side, &Side)) -> (Category, f64) {
         (Category::FileData, more(|it| it.file.calls) * 500.0 + more(|it| it.file.bytes) * 0.1),
         (Category::Pipe, more(|it| it.pipe.calls) * 500.0 + more(|it| it.pipe.bytes) * 0.1),
         (Category::FileMetadata, more(|it| it.names) * 1_500.0),
+        (Category::Descriptor, more(|it| it.descriptors) * 100.0),
+        (Category::Calls, calls::more_calls((slow, fast)) * 100.0),
         (Category::Faults, more(|it| it.faults) * 500.0),
         (Category::Network, more(|it| it.sockets.calls) * 3_000.0),
     ];

@@ -122,7 +122,7 @@ pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> 
     largest(of(here), of(there))
 }
 
-/// Whether the rules give a row of the path to no cause, because nobody saw what it was.
+/// The rules give such a row of the path to no cause, because nobody saw what it was.
 fn has_no_cause(row: &PathRow) -> bool {
     match row.kind {
         PathKind::Unknown | PathKind::Unobserved | PathKind::Lost => true,

@@ -10,7 +10,7 @@ use super::medians::median;
 use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, SharerKind, SyscallRow, WorkKind};
+use crate::trace::report::{Direction, SharerKind, WorkKind};
 
 /// One side.
 #[derive(Clone, Debug, Default)]
@@ -37,10 +37,12 @@ pub(super) struct Side {
     pub sockets: Moved,
     /// Of these: through local ones.
     pub local_sockets: Moved,
-    /// What a call that does nothing costs here, seconds, where that was measured.
+    /// The price of a call that does nothing, seconds, where it was measured.
     pub plain_call_s: Option<f64>,
     /// Calls for names and attributes of files.
     pub names: f64,
+    /// Calls on descriptors.
+    pub descriptors: f64,
     /// All calls, by name.
     pub calls: BTreeMap<String, Made>,
     /// Calls that change priorities.
@@ -56,6 +58,8 @@ pub(super) struct Side {
     pub sharers: Vec<(String, f64)>,
     /// The stage that sets the pace.
     pub bottleneck: Option<String>,
+    /// CPU seconds in calls on the data of files, by direction and path. A path of `None` stands for all other files.
+    pub files: BTreeMap<(Direction, Option<String>), f64>,
 }
 
 /// Data moved, and in how many calls.
@@ -65,7 +69,7 @@ pub(super) struct Moved {
     pub calls: f64,
 }
 
-/// How often a call was made.
+/// The number of calls of one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Made {
     pub calls: f64,
@@ -117,6 +121,7 @@ impl Side {
             local_sockets: moved(&|file, _| file == FileKind::UnixSocket),
             plain_call_s: plain_call_s(alternative),
             names: of(&|report| counted(report, WorkKind::FileMetadata)),
+            descriptors: of(&|report| counted(report, WorkKind::Descriptor)),
             calls: made(alternative),
             priorities: of(&|report| calls(report, &PRIORITIES)),
             affinities: of(&|report| calls(report, &["sched_setaffinity"])),
@@ -126,6 +131,7 @@ impl Side {
             starts: starts(&account.work),
             sharers: sharers(alternative),
             bottleneck: bottleneck(alternative),
+            files: files(alternative),
         }
     }
 
@@ -190,28 +196,34 @@ fn calls(report: &TraceReport, names: &[&str]) -> f64 {
 }
 
 fn made(alternative: &Alternative<'_>) -> BTreeMap<String, Made> {
-    let rows = |report: &TraceReport, name: &str, number: &dyn Fn(&SyscallRow) -> u64| -> f64 {
-        report.syscalls.iter().filter(|row| row.name == name).map(|row| number(row) as f64).sum()
+    let reports: Vec<BTreeMap<&str, Report<'_>>> = alternative.counts.iter().map(|it| by_name(it)).collect();
+    let names: BTreeSet<&str> = reports.iter().flat_map(BTreeMap::keys).copied().collect();
+    names.into_iter().map(|name| (name.to_owned(), typical(&reports, name))).collect()
+}
+
+/// Calls of one name in one report: how many, and how many ended with each error.
+type Report<'a> = (f64, BTreeMap<&'a str, f64>);
+
+fn by_name(report: &TraceReport) -> BTreeMap<&str, Report<'_>> {
+    let mut calls: BTreeMap<&str, Report<'_>> = BTreeMap::new();
+    for row in &report.syscalls {
+        let (number, errors) = calls.entry(&row.name).or_default();
+        *number += row.calls as f64;
+        row.errnos.iter().for_each(|(error, times)| *errors.entry(error).or_default() += *times as f64);
+    }
+    calls
+}
+
+/// Medians over the reports.
+fn typical(reports: &[BTreeMap<&str, Report<'_>>], name: &str) -> Made {
+    let over = |of: &dyn Fn(&Report<'_>) -> f64| {
+        median(&reports.iter().map(|calls| calls.get(name).map_or(0.0, of)).collect::<Vec<_>>())
     };
-    let names: BTreeSet<&String> =
-        alternative.counts.iter().flat_map(|report| &report.syscalls).map(|row| &row.name).collect();
-    let of = |name: &String| {
-        let calls = alternative.counted(|report| rows(report, name, &|row| row.calls));
-        let mut errors: BTreeMap<&str, f64> = BTreeMap::new();
-        for row in
-            alternative.counts.iter().flat_map(|report| &report.syscalls).filter(|row| row.name == *name)
-        {
-            row.errnos.iter().for_each(|(error, _)| *errors.entry(error).or_default() = 0.0);
-        }
-        for (error, times) in &mut errors {
-            let of_it = |row: &SyscallRow| row.errnos.iter().filter(|it| it.0 == *error).map(|it| it.1).sum();
-            *times = alternative.counted(|report| rows(report, name, &of_it));
-        }
-        let most = errors.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let error = most.map(|(error, times)| (error.to_owned(), times));
-        (name.clone(), Made { calls, error })
-    };
-    names.into_iter().map(of).collect()
+    let errors: BTreeSet<&str> =
+        reports.iter().filter_map(|calls| calls.get(name)).flat_map(|it| it.1.keys()).copied().collect();
+    let times = |error: &str| over(&|it| it.1.get(error).copied().unwrap_or(0.0));
+    let most = errors.into_iter().map(|error| (error.to_owned(), times(error)));
+    Made { calls: over(&|it| it.0), error: most.max_by(|a, b| a.1.total_cmp(&b.1)) }
 }
 
 /// CPUs that the command with the most CPU time ran on.
@@ -259,6 +271,18 @@ fn sharers(alternative: &Alternative<'_>) -> Vec<(String, f64)> {
         sums.into_iter().map(|(name, s)| (name.to_owned(), s / runs)).collect();
     largest_first(&mut sums, |it| it.1);
     sums
+}
+
+fn files(alternative: &Alternative<'_>) -> BTreeMap<(Direction, Option<String>), f64> {
+    let rows = alternative.counts.iter().flat_map(|report| &report.files);
+    let places: BTreeSet<_> = rows.map(|row| (row.direction, &row.path)).collect();
+    let seconds = |place: (Direction, &Option<String>)| {
+        alternative.counted(|report| {
+            let rows = report.files.iter().filter(|row| (row.direction, &row.path) == place);
+            rows.filter_map(|row| row.cpu_s).sum()
+        })
+    };
+    places.into_iter().map(|place| ((place.0, place.1.clone()), seconds(place))).collect()
 }
 
 /// The stage that sets the pace in most of the runs.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::cause::Cause;
-use super::causes::{About, definition};
+use super::causes::{About, Seen, definition};
 use super::difference::Deltas;
 use super::facts::Side;
 use super::functions;
@@ -23,47 +23,14 @@ const AGREE: f64 = 0.85;
 /// From so many rounds on that is enough.
 const SOME: usize = 7;
 
-/// A part of the difference whose rounds surely agree is told from this share on, however noisy wall times are, where it is of a cause below.
+/// A part of the difference whose rounds surely agree is told at this share or more, however noisy wall times are, where its cause is seen
+/// beside them.
 pub(super) const LARGE: f64 = 0.1;
 
 /// Where observing cost more than the difference, a cause is told from this share on: the largest.
 const BY_COUNTS: f64 = 0.5;
 
-/// Causes that are told so: by counts, by CPU time, or by waits whose reason is seen.
-const BESIDE_NOISE: [Cause; 14] = [
-    Cause::Processes,
-    Cause::PathSearch,
-    Cause::Startup,
-    Cause::SmallIo,
-    Cause::PipeCopy,
-    Cause::Compute,
-    Cause::PageFaults,
-    Cause::Files,
-    Cause::Calls,
-    Cause::Disk,
-    Cause::Lock,
-    Cause::Sleep,
-    Cause::Network,
-    Cause::CpuContention,
-];
-
-/// Causes that the timed runs measure themselves, as CPU time in user mode and as CPU time beside wall time.
-const MEASURED: [Cause; 3] = [Cause::Compute, Cause::Overlap, Cause::Unexplained];
-
-/// Causes that cost CPU time.
-const ON_CPUS: [Cause; 9] = [
-    Cause::Processes,
-    Cause::PathSearch,
-    Cause::Startup,
-    Cause::SmallIo,
-    Cause::PipeCopy,
-    Cause::Compute,
-    Cause::PageFaults,
-    Cause::Files,
-    Cause::Calls,
-];
-
-/// A cause that is this part of a CPU time that is surely more is as sure as that.
+/// A cause with this part of a CPU time that is surely more is as sure as that.
 const MOST: f64 = 0.5;
 
 /// Parts of the difference below this are nobody's concern.
@@ -164,7 +131,7 @@ impl Sides<'_> {
         let sure = part.low.zip(part.high).is_some_and(|(low, high)| low * high > 0.0)
             || self.is_most_of_surely_more(cause, seconds);
         let large = seconds.abs() >= self.wall_s.median.abs() * LARGE;
-        let clear = sure && large && BESIDE_NOISE.contains(&cause);
+        let clear = sure && large && definition(cause).seen != Seen::Nothing;
         if self.by_counts {
             return clear && seconds.abs() >= self.wall_s.median.abs() * BY_COUNTS;
         }
@@ -173,8 +140,8 @@ impl Sides<'_> {
         seconds.abs() > noise_s.max(misplaced_s)
     }
 
-    /// Whether most rounds say the same. From seven rounds on the interval need not exclude 0: of seven it is the whole range, and the verdict,
-    /// which rests on the untraced runs, has excluded chance already. That fewer agree is chance too often.
+    /// Most rounds agree. Of seven rounds or more the interval may hold 0: of seven it is the whole range, and the verdict, which rests on the
+    /// untraced runs, has excluded chance already. Fewer rounds agree by chance too often.
     fn agree(&self, cause: Cause, part: &Estimate, rounds: &[Causes]) -> bool {
         let same = rounds
             .iter()
@@ -185,10 +152,10 @@ impl Sides<'_> {
             && (sure || rounds.len() >= SOME || self.is_most_of_surely_more(cause, part.median))
     }
 
-    /// Whether the part is most of a CPU time that the timed rounds surely tell. Three rounds may do so, by the ratio; the interval of the
+    /// The timed rounds surely tell more CPU time, and this part is most of it. Three rounds may do so, by the ratio; the interval of the
     /// part's seconds then still holds 0 on a machine that changes its speed.
     fn is_most_of_surely_more(&self, cause: Cause, seconds: f64) -> bool {
-        let more = self.surely_more_s.filter(|_| ON_CPUS.contains(&cause));
+        let more = self.surely_more_s.filter(|_| definition(cause).seen == Seen::CpuTime);
         more.is_some_and(|more| seconds / more >= MOST)
     }
 
@@ -223,7 +190,7 @@ impl Sides<'_> {
             low: seconds_of.low,
             high: seconds_of.high,
             share: seconds.median / self.wall_s.median,
-            by_counts: self.unobserved && !MEASURED.contains(&cause),
+            by_counts: self.unobserved && !definition.timed,
             confirmed: None,
             fact: Some((definition.fact)(&about)),
             functions,

@@ -10,5 +10,5 @@ pub(super) fn work_kind(row: &PathRow) -> Option<WorkKind> {
 /// Whether its count is a number of system calls.
 pub(super) fn is_calls(kind: WorkKind) -> bool {
     use WorkKind::*;
-    matches!(kind, Pipe | FileMetadata | FileData | Socket | Memory | Lock | Scheduling | Rest)
+    matches!(kind, Pipe | FileMetadata | Descriptor | FileData | Socket | Memory | Lock | Scheduling | Rest)
 }

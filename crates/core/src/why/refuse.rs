@@ -48,7 +48,7 @@ pub(super) fn pair(
     refused.then_some(Refusal::DearerToObserve { of, cost_s, difference_s: wall_s.median })
 }
 
-/// What observing costs for each call, switch, process and sample, at most, even on a slow machine. More than that is another speed of the CPU.
+/// The most that observing costs per call, switch, process and sample, even on a slow machine. More than that is another speed of the CPU.
 const MOST_EACH_S: f64 = 20e-6;
 
 /// What observing cost the one more than the other beyond the calibration, where that is more than their difference.
@@ -62,7 +62,7 @@ pub(super) fn dearer_to_observe_s(
     (cost_s.abs() >= wall_s.median.abs() && cost_s.abs() <= MOST_EACH_S * observed(dearer)).then_some(cost_s)
 }
 
-/// How much was observed of a run: calls, processes, switches and samples.
+/// Numbers of observed calls, processes, switches and samples of a run.
 fn observed(side: &Alternative<'_>) -> f64 {
     side.median(|run| {
         let counted = run.report.work.iter().filter(|row| row.kind != WorkKind::PageFaults);

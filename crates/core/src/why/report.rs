@@ -343,7 +343,7 @@ pub struct Difference {
     pub path: Vec<PathDelta>,
     /// Difference of the CPU times.
     pub work_s: Estimate,
-    /// Of that: in user mode. `None`: the kernel's clock does not tell it apart in runs this short.
+    /// Its part in user mode. `None`: the kernel's clock does not tell it apart in runs this short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_s: Option<Estimate>,
     /// The one of the two that needs more CPU time; null: the rounds do not tell, or both need the same.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::categories::Category;
 use super::cause::Cause;
 use super::causes::misplacement::{confined, confined_alike, taking_turns};
-use super::causes::{self, calls, processes, small_io};
+use super::causes::{self, calls, files, processes, small_io};
 use super::difference::{Attribution, Attributions};
 use super::facts::Side;
 
@@ -190,9 +190,12 @@ impl Rules<'_> {
         // The same data costs more CPU time when it has to be fetched.
         let disk = self.category(Category::Disk);
         let names = self.category(Category::FileMetadata);
-        let about_names =
-            if calls::on_descriptors(self.pair.by(names)) { Cause::Calls } else { Cause::Files };
-        for (cause, rest) in [(Cause::Files, file - small), (about_names, names)] {
+        let descriptors = self.category(Category::Descriptor);
+        let closes = files::closes_what_it_opens(self.pair.by(descriptors));
+        let of_descriptors = if closes { Cause::Files } else { Cause::Calls };
+        for (cause, rest) in
+            [(Cause::Files, file - small), (Cause::Files, names), (of_descriptors, descriptors)]
+        {
             let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
             self.give(if cold { Cause::Disk } else { cause }, rest);
         }

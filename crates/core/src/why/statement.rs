@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
-use crate::trace::report::{PathKind, WorkKind};
+use crate::trace::report::{Direction, PathKind, WorkKind};
 use crate::verdict::Ratio;
 
 /// What was counted or timed on both sides of a comparison.
@@ -126,6 +126,18 @@ pub struct Pair {
     pub there: f64,
 }
 
+/// A file, and its part of a cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneFile {
+    /// Reading or writing.
+    pub direction: Direction,
+    /// Its path.
+    pub path: String,
+    /// The part, from 0 to 1.
+    pub share: f64,
+}
+
 /// What a finding states of its cause, beside the seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -205,6 +217,9 @@ pub enum Fact {
         names: Option<Pair>,
         /// The command that does most of it.
         command: Option<String>,
+        /// The file whose data is half of it or more, where the calls were timed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<OneFile>,
     },
     /// It makes more calls that do little each, or as many that take longer.
     Calls {
@@ -215,6 +230,8 @@ pub enum Fact {
         /// How often.
         number: Pair,
     },
+    /// It has more system time, of which no count tells what for.
+    Kernel,
     /// A disk costs it more: waiting, and the kernel's code for it.
     Disk {
         /// Of that: waiting, seconds. Absent in older records.
@@ -382,6 +399,33 @@ pub enum Refusal {
         /// What it suggests.
         hint: Option<String>,
     },
+}
+
+impl Refusal {
+    /// It is about these two, whether it names them or all of a measurement.
+    pub fn is_about(&self, two: [&String; 2]) -> bool {
+        match self {
+            Self::NoCommonRound { of }
+            | Self::Same { of }
+            | Self::Undecided { of }
+            | Self::OtherOrder { of, .. }
+            | Self::DearerToObserve { of, .. } => two.iter().all(|name| of.contains(name)),
+            Self::NoTrace { of } | Self::NoUsableTrace { of, .. } | Self::Lossy { of, .. } => {
+                two.contains(&of)
+            }
+            Self::NoPath
+            | Self::NoCopyAlone
+            | Self::OneCommand
+            | Self::OpenMode
+            | Self::NoLevelOfOne
+            | Self::NothingDiffers
+            | Self::Needs { .. }
+            | Self::NoTime
+            | Self::Interrupted
+            | Self::NotObserved { .. }
+            | Self::Ended { .. } => true,
+        }
+    }
 }
 
 /// What this machine or user lacks.
@@ -596,9 +640,10 @@ pub enum Because {
 pub struct MoreCpuTime {
     /// How much, seconds.
     pub seconds: f64,
-    /// What half of it or more was spent on, by the observed runs.
+    /// The kind of work that took half of it or more in the observed runs.
     pub on: Option<WorkKind>,
-    /// Of the seconds: in user mode, by the timed runs. More than all, where the other one has more in the kernel. `None`: not told apart.
+    /// Seconds of it in user mode, by the timed runs. It exceeds `seconds` if the other one has more in the kernel. `None`: the clock does not
+    /// tell them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_s: Option<f64>,
 }

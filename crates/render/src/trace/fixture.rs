@@ -131,11 +131,18 @@ fn dispatch_work() -> Vec<WorkRow> {
     ]
 }
 
-fn moved(command: &str, direction: Direction, file: FileKind, calls: u64, bytes: u64) -> TransferRow {
+pub(crate) fn moved(
+    command: &str,
+    direction: Direction,
+    file: FileKind,
+    calls: u64,
+    bytes: u64,
+) -> TransferRow {
     TransferRow {
         command: CommandName::read(command),
         direction,
         file,
+        path: None,
         calls,
         bytes,
         cpu_s: Some(bytes as f64 * 3e-10),

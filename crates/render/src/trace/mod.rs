@@ -94,6 +94,7 @@ fn everything(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Vec<Strin
         path::critical_path(report, shown.top, look),
         path::work(&report.work, shown.top, look),
         path::transfers(&report.transfers, shown.top, look),
+        path::files(&report.files, shown.top, look),
         costs::losses(report, look),
         costs::own(report, look),
         notes::statements(&report.warnings, &report.not_measured, &Names::of(&[], look), look),
@@ -145,7 +146,9 @@ pub(super) fn sections(
     look: &Look,
 ) -> [(&'static str, &'static str, Vec<String>); 5] {
     let waits = [waits::causes(report, shown, look), waits::sharers(report, shown, look)].concat();
-    let moved = path::transfers(&report.transfers, shown.top, look);
+    let moved =
+        [path::transfers(&report.transfers, shown.top, look), path::files(&report.files, shown.top, look)]
+            .concat();
     let cost = [costs::losses(report, look), costs::own(report, look)].concat();
     [
         (

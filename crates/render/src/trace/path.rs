@@ -9,7 +9,7 @@ use whyfaster_words::display::TOP;
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
 use whyfaster_words::phrases::count;
-use whyfaster_words::text::{shorten, width, wrap_indented};
+use whyfaster_words::text::{for_look, shorten, width, wrap_indented};
 use whyfaster_words::units::{digits, memory_scale, time};
 
 use super::super::section::{name, scale, section};
@@ -232,6 +232,15 @@ pub(crate) fn work(work: &[WorkRow], top: usize, look: &Look) -> Vec<String> {
 
 /// Data moved, by command and what it went through.
 pub(crate) fn transfers(transfers: &[TransferRow], top: usize, look: &Look) -> Vec<String> {
+    moved("data moved by system calls", transfers, top, look)
+}
+
+/// The same of files, those that took the longest first.
+pub(crate) fn files(files: &[TransferRow], top: usize, look: &Look) -> Vec<String> {
+    moved("data of files, by CPU time", files, top, look)
+}
+
+fn moved(title: &str, transfers: &[TransferRow], top: usize, look: &Look) -> Vec<String> {
     let most = if top == 0 { usize::MAX } else { top };
     let rows: Vec<&TransferRow> = transfers.iter().filter(|row| row.calls > 0).collect();
     if rows.is_empty() {
@@ -245,7 +254,9 @@ pub(crate) fn transfers(transfers: &[TransferRow], top: usize, look: &Look) -> V
             Direction::Read => "from",
             Direction::Write => "to",
         };
-        format!("{} {way} {}", name(&row.command, look), file_words(row.file))
+        let path = |path: &String| shorten(&for_look(path, look), (look.width / 3).max(LABEL), look.unicode);
+        let what = row.path.as_ref().map_or_else(|| file_words(row.file).to_owned(), path);
+        format!("{} {way} {what}", name(&row.command, look))
     };
     let each = |row: &&TransferRow| size(row.bytes / row.calls.max(1));
     let all = |row: &&TransferRow| size(row.bytes);
@@ -259,7 +270,7 @@ pub(crate) fn transfers(transfers: &[TransferRow], top: usize, look: &Look) -> V
             Group::in_unit("CPU", scale.name, rows, cpu),
         ],
     };
-    section("data moved by system calls", grid, hidden, look)
+    section(title, grid, hidden, look)
 }
 
 /// A size in the unit in which it reads best.

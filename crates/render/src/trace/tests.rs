@@ -1,12 +1,13 @@
 //! Golden screens of traces: each is to be read as a person would.
 
-use whyfaster_core::trace::report::{Level, TraceReport};
+use whyfaster_core::trace::event::FileKind;
+use whyfaster_core::trace::report::{Direction, Level, TraceReport, TransferRow};
 use whyfaster_core::warning::Caution;
 use whyfaster_words::display::{By, CallSort, Detail};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::width;
 
-use super::fixture::{call, dispatch, pipeline, unprivileged};
+use super::fixture::{call, dispatch, moved, pipeline, unprivileged};
 use super::{Shown, screen};
 use crate::fixture::look;
 
@@ -36,6 +37,21 @@ fn everything_on_140_columns() {
 #[test]
 fn a_pipeline_with_losses() {
     insta::assert_snapshot!(shown(&pipeline(), &Shown::of("cat log | gzip | wc -c"), 80, false));
+}
+
+#[test]
+fn files_are_named_and_no_name_steers_the_terminal() {
+    let read = |path: Option<&str>, bytes| TransferRow {
+        path: path.map(str::to_owned),
+        ..moved("cat", Direction::Read, FileKind::File, 800, bytes)
+    };
+    let files = vec![read(Some("/data/a\u{1b}[2J\nlog"), 104_000_000), read(None, 857_600)];
+    let report = TraceReport { files, ..pipeline() };
+    for columns in [80, 140] {
+        let text = shown(&report, &Shown::of("cat log | gzip | wc -c"), columns, false);
+        assert!(text.contains("data of files, by CPU time") && text.contains("cat from a file"), "{text}");
+        assert!(text.contains("cat from /data/a[2J log"), "{text}");
+    }
 }
 
 #[test]

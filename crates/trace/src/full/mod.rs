@@ -366,7 +366,7 @@ impl Full {
         drop(decoder);
         lost.map += self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
-        let calls = std::mem::take(&mut self.tally).cells(timed);
+        let calls = std::mem::take(&mut self.tally).cells(timed, &tally::paths(&self.loaded)?);
         Ok(Counts { calls, lives: self.loaded.lives(), sampled, stacks, lost, own: self.own })
     }
 

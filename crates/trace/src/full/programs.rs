@@ -81,6 +81,7 @@ plain!(
     group_key,
     cell_key,
     cell,
+    file_path,
     error_key,
     cpu_state,
     task_state

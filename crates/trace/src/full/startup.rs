@@ -9,7 +9,7 @@ use super::tables::set;
 /// Of the loader and the runtime, whatever the arguments.
 const PART: &[c_long] = &[libc::SYS_set_tid_address, libc::SYS_set_robust_list, libc::SYS_rseq];
 
-/// Of these, and of what runs later, too: an allocator, or a compiler of what runs.
+/// Loaders and runtimes make these calls, and so do allocators and compilers of running programs.
 const BESIDE: &[c_long] = &[libc::SYS_prlimit64, libc::SYS_mprotect];
 
 /// The program does something: it makes or ends a process, begins another program, sleeps, waits, talks to another

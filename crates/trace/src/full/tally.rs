@@ -10,13 +10,16 @@ use whyfaster_core::trace::event::{CallNumber, FileKind, Pid};
 use super::TraceError;
 use super::decode::{call_number, kind_of_file};
 use super::load::Loaded;
-use super::programs::types::{cell, cell_key, cpu_state, error_key, forked, group_key};
+use super::programs::types::{cell, cell_key, cpu_state, error_key, file_path, forked, group_key};
 use super::programs::{Plain, name};
 use super::tables;
 
-/// In the number of a call of a cell: where the kind of file begins, and its bits. As in the header.
+/// In the number of a call of a cell: where the kind of file begins, and its bits; and of a call with a kind, the same of the number of its
+/// file. As in the header.
 const FILE_SHIFT: u32 = 24;
 const FILE_BITS: u32 = 0xf << FILE_SHIFT;
+const NUMBER_SHIFT: u32 = 9;
+const NUMBER_BITS: u32 = 0xff << NUMBER_SHIFT;
 
 /// What is read, in error messages.
 const CALLS: &str = "counts of calls";
@@ -135,14 +138,16 @@ impl Tally {
         Ok(())
     }
 
-    /// All cells. With `timed` false calls were only counted.
-    pub(crate) fn cells(self, timed: bool) -> Vec<CallCell> {
+    /// All cells, with the paths of their files. With `timed` false calls were only counted.
+    pub(crate) fn cells(self, timed: bool, paths: &HashMap<u32, String>) -> Vec<CallCell> {
         self.cells
             .into_iter()
-            .map(|((by, call), Sum { cell, errors })| CallCell {
+            .map(|((by, call), Sum { cell, errors })| (by, split(call), cell, errors))
+            .map(|(by, (call, file, number), cell, errors)| CallCell {
                 by,
-                call: call_and_file(call).0,
-                file: call_and_file(call).1,
+                call,
+                file,
+                path: paths.get(&number).cloned(),
                 entered: cell.entered,
                 not_returned: cell.not_returned,
                 begun_before: cell.begun_before,
@@ -153,16 +158,54 @@ impl Tally {
                 runnable_ns: timed.then_some(cell.runnable),
                 blocked_ns: timed.then_some(cell.blocked),
                 failed_ns: timed.then_some(cell.failed),
-                bytes: tables::moves_bytes(call_and_file(call).0).then_some(cell.bytes),
+                bytes: tables::moves_bytes(call).then_some(cell.bytes),
                 histogram: histogram(&cell.histogram),
             })
             .collect()
     }
 }
 
-/// The two halves of a cell's number.
-fn call_and_file(number: u32) -> (CallNumber, FileKind) {
-    (call_number(number & !FILE_BITS), kind_of_file((number & FILE_BITS) >> FILE_SHIFT))
+/// The parts of a cell's number: the call, the kind of file, and the number of the file.
+fn split(number: u32) -> (CallNumber, FileKind, u32) {
+    match kind_of_file((number & FILE_BITS) >> FILE_SHIFT) {
+        FileKind::None => (call_number(number), FileKind::None, 0),
+        kind => {
+            let call = call_number(number & !(FILE_BITS | NUMBER_BITS));
+            (call, kind, (number & NUMBER_BITS) >> NUMBER_SHIFT)
+        }
+    }
+}
+
+/// The paths of the files that have a number.
+pub(crate) fn paths(loaded: &Loaded) -> Result<HashMap<u32, String>, TraceError> {
+    const PATHS: &str = "paths of files";
+    let maps = &loaded.skel.maps;
+    let mut paths = HashMap::new();
+    for (_, values) in entries(&maps.file_numbers, PATHS)? {
+        let number = values.first().and_then(|v| Some(u32::from_ne_bytes(v.get(..4)?.try_into().ok()?)));
+        let Some(number) = number else { continue };
+        let noted = read(&maps.file_paths, &number.to_ne_bytes(), PATHS)?;
+        if let Some(path) = noted.first().and_then(|v| file_path::read(v)).as_ref().and_then(path) {
+            paths.insert(number, path);
+        }
+    }
+    Ok(paths)
+}
+
+/// From its components, of which the last one comes first.
+fn path(noted: &file_path) -> Option<String> {
+    let bytes: Vec<u8> = noted.components.iter().map(|b| b.cast_unsigned()).collect();
+    let components = bytes.get(..usize::try_from(noted.bytes).ok()?)?.split(|b| *b == 0);
+    let mut path = String::new();
+    for component in components.filter(|it| !it.is_empty()) {
+        path = format!("/{}{path}", String::from_utf8_lossy(component));
+    }
+    match noted.whole {
+        0 if path.is_empty() => None,
+        0 => Some(format!("...{path}")),
+        _ if path.is_empty() => Some("/".to_owned()),
+        _ => Some(path),
+    }
 }
 
 /// Without the empty buckets at the end.
@@ -297,5 +340,39 @@ pub(crate) fn clear(loaded: &Loaded) -> Result<(), TraceError> {
     for (key, _) in entries(&maps.groups, "groups")? {
         delete(&maps.groups, &key, "groups")?;
     }
+    for (key, _) in entries(&maps.file_numbers, "numbers of files")? {
+        delete(&maps.file_numbers, &key, "numbers of files")?;
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(components: &[u8], whole: u32) -> file_path {
+        let mut noted = file_path { whole, ..file_path::default() };
+        for (to, byte) in noted.components.iter_mut().zip(components) {
+            *to = byte.cast_signed();
+        }
+        noted.bytes = u32::try_from(components.len()).unwrap();
+        noted
+    }
+
+    #[test]
+    fn a_path_is_made_of_its_components() {
+        assert_eq!(path(&noted(b"kallsyms\0proc\0", 1)).as_deref(), Some("/proc/kallsyms"));
+        assert_eq!(path(&noted(b"b\0a\0", 0)).as_deref(), Some(".../a/b"));
+        assert_eq!((path(&noted(b"", 1)).as_deref(), path(&noted(b"", 0))), (Some("/"), None));
+        assert_eq!(path(&noted(b"\xff\x1b[2J\0", 1)).as_deref(), Some("/\u{fffd}\u{1b}[2J"));
+        let beyond = file_path { bytes: u32::MAX, ..file_path::default() };
+        assert_eq!(path(&beyond), None);
+    }
+
+    #[test]
+    fn only_a_call_that_transfers_data_has_a_file() {
+        let of = |number| CallNumber { number, compat: false };
+        assert_eq!(split(17 | 3 << NUMBER_SHIFT | 2 << FILE_SHIFT), (of(17), FileKind::File, 3));
+        assert_eq!(split(3 << NUMBER_SHIFT), (of(3 << NUMBER_SHIFT), FileKind::None, 0));
+    }
 }

@@ -189,6 +189,7 @@ impl Calls {
             by: by.clone(),
             call,
             file: kind,
+            path: None,
             entered: 0,
             not_returned: 0,
             begun_before: 0,

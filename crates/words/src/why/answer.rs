@@ -118,10 +118,11 @@ pub(super) fn in_cpu_time(it: &str, work: MoreCpuTime, others: Option<f64>) -> S
     format!("{}{}", more_work(it, work), disturbed.unwrap_or_default())
 }
 
-/// That no cause is known: after a search, or because none of the observed runs could be searched.
+/// No cause is known: after a search, or because none of the observed runs could be searched.
 pub(super) fn unknown(answer: &Answer, why: &Why) -> &'static str {
     let observed = |name: &String| why.accounts.iter().any(|it| it.alternative == *name && it.rounds > 0);
-    let searched = why.refusals.is_empty() && observed(&answer.slower) && observed(&answer.faster);
+    let refused = why.refusals.iter().any(|it| it.is_about([&answer.slower, &answer.faster]));
+    let searched = !refused && observed(&answer.slower) && observed(&answer.faster);
     if searched { "no cause that is known explains it" } else { "wall and CPU time alone do not show why" }
 }
 
@@ -184,7 +185,7 @@ pub(super) fn more_work(it: &str, work: MoreCpuTime) -> String {
     format!("{it} needs {} more CPU time{most}", time(seconds))
 }
 
-/// Who does more at the same time.
+/// One of the two does more at the same time.
 pub(super) fn overlap(slower: &str, faster: &str, cpus: Pair) -> String {
     let Pair { here, there } = cpus;
     format!(

@@ -1,13 +1,14 @@
 //! Causes and findings: titles, remedies, sentences. For people who have never heard of work and span.
 
+use whyfaster_core::trace::report::Direction;
 use whyfaster_core::why::Cause;
 use whyfaster_core::why::report::Finding;
-use whyfaster_core::why::statement::{Fact, Measure, Pair};
+use whyfaster_core::why::statement::{Fact, Measure, OneFile, Pair};
 
 use super::called::Called;
 use super::functions::located;
 use super::measures::measure;
-use super::numbers::{amount, count, often, plural, quoted, time, upper};
+use super::numbers::{amount, count, often, percent, plural, quoted, time, upper};
 
 /// A cause in a table.
 pub fn title(cause: Cause) -> &'static str {
@@ -22,6 +23,7 @@ pub fn title(cause: Cause) -> &'static str {
         Cause::PageFaults => "memory, page faults",
         Cause::Files => "work with files",
         Cause::Calls => "system calls",
+        Cause::Kernel => "time in the kernel",
         Cause::Disk => "waiting for a disk",
         Cause::Lock => "waiting for a lock",
         Cause::Sleep => "sleeping or polling",
@@ -46,6 +48,7 @@ pub(super) fn noun(cause: Cause) -> &'static str {
         Cause::PageFaults => "using more memory",
         Cause::Files => "working with files",
         Cause::Calls => "making system calls",
+        Cause::Kernel => "work in the kernel (system time)",
         Cause::Disk => "waiting for the disk",
         Cause::Lock => "waiting for locks",
         Cause::Sleep => "sleeping or polling",
@@ -89,10 +92,10 @@ pub(super) const QUIET: Remedy = Remedy {
     more: ", or give the command CPUs of its own (--pin, or a cpuset).",
 };
 
-/// So much more data of files is more.
+/// At this ratio or more, one side moves more data of files.
 const MORE_DATA: f64 = 1.2;
 
-/// Whether data of files take it longer, although it moves about as much of them as the other one.
+/// Data of files take it longer, although it moves about as much of them as the other one.
 fn is_as_much_data(finding: &Finding) -> bool {
     let data = finding.evidence.iter().find(|it| it.measure == Some(Measure::FileData));
     matches!(finding.fact, Some(Fact::Files { names: None, .. }))
@@ -102,7 +105,7 @@ fn is_as_much_data(finding: &Finding) -> bool {
 /// So many times as many calls on sockets are more.
 const MORE_CALLS: f64 = 1.1;
 
-/// Whether the one that waits longer for the network makes more calls on sockets. `None`: nobody counted them.
+/// The one that waits longer for the network makes more calls on sockets. `None`: nobody counted them.
 fn more_calls(finding: &Finding) -> Option<bool> {
     let calls = finding.evidence.iter().find(|it| it.measure == Some(Measure::SocketCalls))?;
     (calls.here + calls.there > 0.0).then_some(calls.here > MORE_CALLS * calls.there)
@@ -154,10 +157,20 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             "Use less memory or use it again",
             ": smaller buffers, streaming instead of reading everything, huge pages.",
         ),
-        Cause::Files if is_as_much_data(finding) => of(
-            "See which files it reads: the kernel takes longer to make or to find what is in them",
-            " (files below /proc and /sys are made when they are read).",
-        ),
+        Cause::Files if is_as_much_data(finding) => match &finding.fact {
+            Some(Fact::Files { file: Some(OneFile { direction: Direction::Read, .. }), .. }) => of(
+                "Read that file once and keep what is in it",
+                ": the kernel takes long to make or to find it (files below /proc and /sys are made when they are read).",
+            ),
+            Some(Fact::Files { file: Some(OneFile { direction: Direction::Write, .. }), .. }) => of(
+                "Write to a file on another file system",
+                ": the kernel takes longer to take the data there.",
+            ),
+            _ => of(
+                "See which files it reads: the kernel takes longer to make or to find what is in them",
+                " (files below /proc and /sys are made when they are read).",
+            ),
+        },
         Cause::Files if matches!(finding.fact, Some(Fact::Files { names: None, .. })) => of(
             "Move less data of files, and each byte once",
             ": fewer copies of it, copy_file_range (cp, cat) instead of reads and writes, pieces that fit into the CPU's caches.",
@@ -169,6 +182,10 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         Cause::Calls => {
             of("Make fewer of these calls", ": ask for what is needed once, or for all of it in one call.")
         }
+        Cause::Kernel => of(
+            "See what it asks of the kernel",
+            ": `whyfaster trace` counts its system calls and page faults.",
+        ),
         Cause::Disk => of(
             "Read less from the disk, or force data to it less often",
             ": one transaction or sync for many writes, data that is kept in memory.",
@@ -336,9 +353,10 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             often(calls.here),
             fewer(*calls, often, "never"),
         )),
-        Fact::Files { names, command } => {
+        Fact::Files { names, command, file } => {
             let on = if names.is_some() { "names and attributes" } else { "data" };
-            longer(&format!("spends {cost} more in the kernel on the {on} of files"), mostly(command))
+            let most = file.as_ref().map_or_else(|| mostly(command), of_file);
+            longer(&format!("spends {cost} more in the kernel on the {on} of files"), most)
         }
         Fact::Calls { call: Some(call), error, number } => {
             let error = error.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
@@ -351,6 +369,7 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::Calls { call: None, .. } => {
             longer(&format!("spends {cost} more in system calls that do little each"), located(finding))
         }
+        Fact::Kernel => longer(&format!("spends {cost} more in the kernel (system time)"), String::new()),
         Fact::Disk { waits_s, command } => {
             let (verb, of_it) = waiting(*waits_s, finding);
             longer(&format!("{verb} {cost} longer for the disk"), mostly(command) + &of_it)
@@ -456,6 +475,15 @@ fn overlap(slow: &str, fast: &str, cpus: Pair, bottleneck: Option<&str>) -> Said
 /// ", most of it in 'awk'".
 fn mostly(command: &Option<String>) -> String {
     command.as_ref().map(|it| format!(", most of it in {}", quoted(it))).unwrap_or_default()
+}
+
+/// ", 97% of that in reads of '/proc/kallsyms'".
+fn of_file(file: &OneFile) -> String {
+    let calls = match file.direction {
+        Direction::Read => "reads of",
+        Direction::Write => "writes to",
+    };
+    format!(", {} of that in {calls} {}", percent(file.share), quoted(&file.path))
 }
 
 /// The verb of who only waits.

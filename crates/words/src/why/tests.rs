@@ -2,7 +2,7 @@
 
 use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::stats::Estimate;
-use whyfaster_core::trace::report::{PathKind, WorkKind};
+use whyfaster_core::trace::report::{Direction, PathKind, WorkKind};
 use whyfaster_core::why::report::{Account, Experiment, Finding, Function, Growth, Outcome, Wrapper};
 use whyfaster_core::why::statement::*;
 use whyfaster_core::why::{Cause, Edit, InPlace, Pace, Repeated, Shown, Untestable};
@@ -21,6 +21,10 @@ fn pair(here: f64, there: f64) -> Pair {
 
 fn name(text: &str) -> Option<String> {
     Some(text.to_owned())
+}
+
+fn file(direction: Direction, path: &str) -> OneFile {
+    OneFile { direction, path: path.to_owned(), share: 0.97 }
 }
 
 /// 'b' takes 15.5 ms longer than 'a'.
@@ -60,6 +64,7 @@ fn what_goes_by_counts_says_so_until_an_experiment_confirms_it() {
     insta::assert_snapshot!([said, confirmed, sleeps].join("\n"));
 }
 
+#[expect(clippy::too_many_lines, reason = "a line a fact")]
 fn facts() -> Vec<(Cause, Fact)> {
     let small = |calls| Fact::SmallIo { calls, number: pair(131_072.0, 128.0), bytes: pair(64.0, 65_536.0) };
     let waits = |holder, forbidden| Fact::Misplacement { holder, forbidden };
@@ -98,15 +103,28 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::Misplacement, waits(None, true)),
         (Cause::Share, Fact::Throttled),
         (Cause::Share, Fact::LowPriority),
-        (Cause::Files, Fact::Files { names: Some(pair(4_013.0, 12.0)), command: name("ls") }),
-        (Cause::Files, Fact::Files { names: Some(pair(12.0, 12.0)), command: name("ls") }),
-        (Cause::Files, Fact::Files { names: None, command: name("diff") }),
+        (Cause::Files, Fact::Files { names: Some(pair(4_013.0, 12.0)), command: name("ls"), file: None }),
+        (Cause::Files, Fact::Files { names: Some(pair(12.0, 12.0)), command: name("ls"), file: None }),
+        (Cause::Files, Fact::Files { names: None, command: name("diff"), file: None }),
+        (
+            Cause::Files,
+            Fact::Files {
+                names: None,
+                command: name("cat"),
+                file: Some(file(Direction::Read, "/proc/kallsyms")),
+            },
+        ),
+        (
+            Cause::Files,
+            Fact::Files { names: None, command: name("cp"), file: Some(file(Direction::Write, "/mnt/copy")) },
+        ),
         (
             Cause::Calls,
             Fact::Calls { call: name("close"), error: name("EBADF"), number: pair(1_000_000.0, 1_024.0) },
         ),
         (Cause::Calls, Fact::Calls { call: name("getppid"), error: None, number: pair(500_000.0, 0.0) }),
         (Cause::Calls, Fact::Calls { call: None, error: None, number: pair(0.0, 0.0) }),
+        (Cause::Kernel, Fact::Kernel),
         (Cause::Network, Fact::Network { waits_s: None, local: false, command: name("net") }),
         (Cause::Network, Fact::Network { waits_s: Some(0.0101), local: true, command: name("rsync") }),
         (Cause::Unexplained, Fact::Unexplained { most: Some(row), seconds: 0.0123 }),

@@ -243,8 +243,10 @@ pub enum WorkKind {
     PageFaults,
     /// Reading from and writing to pipes.
     Pipe,
-    /// Names and attributes of files: open, close, stat, directories.
+    /// Names and attributes of files: open, stat, directories.
     FileMetadata,
+    /// Descriptors: close, dup, lseek, fcntl, ioctl.
+    Descriptor,
     /// Reading and writing files.
     FileData,
     /// Sockets.
@@ -270,6 +272,7 @@ impl WorkKind {
             Self::PageFaults => "page_faults",
             Self::Pipe => "pipe",
             Self::FileMetadata => "file_metadata",
+            Self::Descriptor => "descriptor",
             Self::FileData => "file_data",
             Self::Socket => "socket",
             Self::Memory => "memory",
@@ -294,6 +297,7 @@ impl WorkKind {
             Self::PageFaults => "page faults",
             Self::Pipe => "moving data through pipes",
             Self::FileMetadata => "names and attributes of files",
+            Self::Descriptor => "calls on descriptors",
             Self::FileData => "moving data of files",
             Self::Socket => "sockets",
             Self::Memory => "mapping memory",
@@ -304,7 +308,7 @@ impl WorkKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::User,
         Self::Startup,
         Self::Process,
@@ -312,6 +316,7 @@ impl WorkKind {
         Self::PageFaults,
         Self::Pipe,
         Self::FileMetadata,
+        Self::Descriptor,
         Self::FileData,
         Self::Socket,
         Self::Memory,
@@ -332,6 +337,9 @@ pub struct TransferRow {
     pub direction: Direction,
     /// Through what.
     pub file: FileKind,
+    /// The path of the file, in rows by file. Absent: all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Calls.
     pub calls: u64,
     /// Bytes.

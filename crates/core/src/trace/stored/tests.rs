@@ -172,6 +172,7 @@ fn counts_that_would_overflow_are_refused() {
         by,
         call: CallNumber { number: 0, compat: false },
         file: crate::trace::event::FileKind::None,
+        path: None,
         entered: u64::MAX,
         not_returned: 0,
         begun_before: 0,

@@ -12,6 +12,7 @@ fn cell(name: &str, number: u32, entered: u64) -> CallCell {
         by: CallGroup { name: name.to_owned(), forked: false, subshell: false, process: None },
         call: CallNumber { number, compat: false },
         file: FileKind::None,
+        path: None,
         entered,
         not_returned: 0,
         begun_before: 0,

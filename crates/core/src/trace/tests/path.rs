@@ -217,7 +217,7 @@ fn other_levels_have_no_path_and_say_why() {
     script.setting = crate::trace::Setting::of(crate::trace::report::Level::Unprivileged);
     let report = script.end(1000, 0, 10, 0, 1000).report();
     assert_eq!((report.critical_path.len(), report.work.len()), (0, 0));
-    for field in ["critical_path", "work", "transfers"] {
+    for field in ["critical_path", "work", "transfers", "files"] {
         let quantity = Some(Quantity::Report { field: field.into() });
         let said = report.not_measured.iter().find(|it| it.quantity == quantity);
         let said = said.and_then(|it| it.reason.as_ref());

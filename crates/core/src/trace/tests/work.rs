@@ -5,7 +5,7 @@ use crate::missing::Quantity;
 use crate::trace::check::CheckKind;
 use crate::trace::counts::{CallCell, CallGroup};
 use crate::trace::event::{CallNumber, FileKind, Left, Totals, What};
-use crate::trace::report::{Direction, PathKind, TraceReport, WorkKind};
+use crate::trace::report::{Direction, PathKind, TraceReport, TransferRow, WorkKind};
 use crate::trace::{Operation, Price};
 
 /// Calls that took so many microseconds of CPU each.
@@ -14,6 +14,7 @@ fn cell(by: &str, forked: bool, number: u32, file: FileKind, (entered, cpu_us): 
         by: CallGroup { name: by.to_owned(), forked, subshell: false, process: None },
         call: CallNumber { number, compat: false },
         file,
+        path: None,
         entered,
         not_returned: 0,
         begun_before: 0,
@@ -49,7 +50,8 @@ fn the_kernel_divides_as_the_table_of_calls_says_and_all_sums_to_the_cpu_time() 
         cell("job", false, READ, FileKind::Pipe, (100, 200)),
         cell("job", false, READ, FileKind::File, (10, 100)),
         cell("job", false, WRITE, FileKind::Socket, (5, 50)),
-        cell("job", false, 257, FileKind::None, (4, 80)),
+        cell("job", false, 257, FileKind::None, (4, 65)),
+        cell("job", false, 3, FileKind::None, (9, 15)),
         cell("job", false, 9, FileKind::None, (3, 40)),
         cell("job", false, FUTEX, FileKind::None, (2, 30)),
         cell("job", false, NANOSLEEP, FileKind::None, (1, 20)),
@@ -63,14 +65,15 @@ fn the_kernel_divides_as_the_table_of_calls_says_and_all_sums_to_the_cpu_time() 
         ("job", WorkKind::User, 350, None),
         ("job", WorkKind::Pipe, 200, Some(100)),
         ("job", WorkKind::FileData, 100, Some(10)),
-        ("job", WorkKind::FileMetadata, 80, Some(4)),
         // 600 within calls, 530 in those that returned: the rest is the end of the process.
         ("job", WorkKind::Process, 70, None),
+        ("job", WorkKind::FileMetadata, 65, Some(4)),
         ("job", WorkKind::PageFaults, 50, Some(50)),
         ("job", WorkKind::Socket, 50, Some(5)),
         ("job", WorkKind::Memory, 40, Some(3)),
         ("job", WorkKind::Lock, 30, Some(2)),
         ("job", WorkKind::Scheduling, 20, Some(1)),
+        ("job", WorkKind::Descriptor, 15, Some(9)),
         ("job", WorkKind::Rest, 10, Some(7)),
     ];
     assert_eq!(work(&report), expected);
@@ -192,7 +195,8 @@ fn calls_that_were_only_counted_are_one_group() {
         ("job", WorkKind::Pipe, 0, Some(9)),
     ];
     assert_eq!(work(&report), expected);
-    for quantity in [Quantity::WorkInKernel, Quantity::WorkOfPageFaults] {
+    let files = Quantity::Report { field: "files".into() };
+    for quantity in [Quantity::WorkInKernel, Quantity::WorkOfPageFaults, files] {
         let said = |it: &crate::missing::NotMeasured| it.quantity.as_ref() == Some(&quantity);
         assert!(report.not_measured.iter().any(said), "{quantity:?}");
     }
@@ -238,6 +242,34 @@ fn transfers_have_a_direction_a_kind_of_file_and_bytes() {
         (Direction::Read, FileKind::Socket, 3, 77, Some(10)),
     ];
     assert_eq!(rows, expected);
+    assert_eq!(report.files, []);
+}
+
+#[test]
+fn files_that_take_long_have_rows_and_the_rest_of_the_transfers_is_in_others() {
+    let mut script = Script::began(0, 10, "cat");
+    let moved = |path: Option<&str>, file, (calls, us)| CallCell {
+        bytes: Some(calls * 4096),
+        path: path.map(str::to_owned),
+        ..cell("cat", false, READ, file, (calls, us))
+    };
+    script.counts.calls = vec![
+        moved(None, FileKind::File, (3, 15)),
+        moved(Some("/proc/kallsyms"), FileKind::File, (400, 900)),
+        moved(Some("/usr/lib/libc.so.6"), FileKind::File, (2, 5)),
+        moved(Some("/dev/zero"), FileKind::CharDevice, (10, 80)),
+        moved(None, FileKind::Pipe, (50, 700)),
+    ];
+    let report = script.end(2000, 0, 10, 0, 2000).report();
+    let rows: Vec<_> =
+        report.files.iter().map(|row| (row.path.as_deref(), row.calls, row.cpu_s.map(us))).collect();
+    let expected =
+        [(Some("/proc/kallsyms"), 400, Some(900)), (Some("/dev/zero"), 10, Some(80)), (None, 5, Some(20))];
+    assert_eq!(rows, expected);
+    let bytes = |rows: &[TransferRow]| {
+        rows.iter().filter(|row| row.file.has_path()).map(|row| row.bytes).sum::<u64>()
+    };
+    assert_eq!(bytes(&report.files), bytes(&report.transfers));
 }
 
 #[test]

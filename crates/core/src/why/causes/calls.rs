@@ -1,12 +1,12 @@
 //! It makes more system calls that do little each.
 
-use super::definition::{About, BASE, Definition, in_kernel};
+use super::definition::{About, BASE, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::Untestable;
 use crate::why::facts::{Made, Side};
 use crate::why::statement::{Fact, Pair};
 
-const KINDS: [WorkKind; 2] = [WorkKind::Rest, WorkKind::FileMetadata];
+const KINDS: [WorkKind; 2] = [WorkKind::Rest, WorkKind::Descriptor];
 
 pub(super) const DEFINITION: Definition = Definition {
     // The clock finds a call that does little where it returns to, in the function of the C library.
@@ -14,12 +14,13 @@ pub(super) const DEFINITION: Definition = Definition {
     in_work: |row, _| row.kind == WorkKind::User || KINDS.contains(&row.kind),
     by_work: true,
     in_code: true,
+    seen: Seen::CpuTime,
     fact,
     change: |_| Err(Untestable::Calls),
     ..BASE
 };
 
-/// A call mostly ends with one error if so many do.
+/// The part of the calls that end with one error, where that error is named.
 const MOSTLY: f64 = 0.9;
 
 /// The call of which the slower side makes the most more.
@@ -49,35 +50,7 @@ fn more<'a>(slow: &'a Side, fast: &Side) -> impl Iterator<Item = (&'a str, &'a M
     })
 }
 
-/// How many more of these calls the slower side makes.
+/// Additional calls of these kinds of the slower side.
 pub(in crate::why) fn more_calls((slow, fast): (&Side, &Side)) -> f64 {
     more(slow, fast).map(|(_, made, there)| (made.calls - there).max(0.0)).sum()
-}
-
-/// Calls on a descriptor, which look up no name.
-const ON_DESCRIPTORS: [&str; 12] = [
-    "close",
-    "close_range",
-    "dup",
-    "dup2",
-    "dup3",
-    "fcntl",
-    "fcntl64",
-    "lseek",
-    "_llseek",
-    "ioctl",
-    "fadvise64",
-    "umask",
-];
-
-/// Whether most of the calls about files that the slower side has more of are on descriptors.
-pub(in crate::why) fn on_descriptors((slow, fast): (&Side, &Side)) -> bool {
-    let about_files = |name: &str| WorkKind::of_call(name) == WorkKind::FileMetadata;
-    let (mut on_descriptors, mut all) = (0.0, 0.0);
-    for (name, made, there) in more(slow, fast).filter(|(name, ..)| about_files(name)) {
-        let more = (made.calls - there).max(0.0);
-        all += more;
-        on_descriptors += if ON_DESCRIPTORS.contains(&name) { more } else { 0.0 };
-    }
-    on_descriptors > all / 2.0
 }

@@ -1,6 +1,6 @@
 //! It computes more in user code.
 
-use super::definition::{About, BASE, Definition};
+use super::definition::{About, BASE, Definition, Seen};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::Untestable;
 use crate::why::facts::Side;
@@ -18,6 +18,8 @@ pub(super) const DEFINITION: Definition = Definition {
     in_work: |row, children| if row.command.is_forked() { children } else { row.kind == WorkKind::User },
     by_work: true,
     in_code: true,
+    seen: Seen::CpuTime,
+    timed: true,
     counted: &[(Measure::CpuTime, |it| it.cpu_s)],
     fact,
     change: |_| Err(Untestable::Computes),

@@ -1,6 +1,6 @@
 //! Others take the CPU.
 
-use super::definition::{About, BASE, Definition};
+use super::definition::{About, BASE, Definition, Seen};
 use crate::trace::report::{PathKind, SharerKind};
 use crate::why::experiments::{Change, Edit, ExperimentContext, SOME, Untestable};
 use crate::why::planned::{Test, Variation};
@@ -9,6 +9,7 @@ use crate::why::statement::{Fact, Measure};
 
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::CpuWait,
+    seen: Seen::Wait,
     counted: &[(Measure::CpusOthersBusy, |it| it.foreign.unwrap_or(0.0))],
     fact: |it| match longer_stolen_s(it) > it.seconds / 2.0 {
         true => Fact::Stolen,

@@ -21,6 +21,10 @@ pub(in crate::why) struct Definition {
     pub by_work: bool,
     /// Whether it is told by the functions in which it was found, too.
     pub in_code: bool,
+    /// What shows it beside the noise of wall times.
+    pub seen: Seen,
+    /// The timed runs measure it themselves, with no need for counts.
+    pub timed: bool,
     /// What is counted on both sides.
     pub counted: &'static [Count],
     /// What a finding states.
@@ -29,6 +33,17 @@ pub(in crate::why) struct Definition {
     pub change: fn(&ExperimentContext<'_>) -> Result<Change, Untestable>,
     /// The seconds that this change can win.
     pub winnable_s: fn(&ExperimentContext<'_>) -> f64,
+}
+
+/// What shows a cause where wall times are noisy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::why) enum Seen {
+    /// Counts and CPU time.
+    CpuTime,
+    /// A wait whose reason is seen.
+    Wait,
+    /// Nothing.
+    Nothing,
 }
 
 /// A count, and where it is.
@@ -41,6 +56,8 @@ pub(super) const BASE: Definition = Definition {
     in_work: |_, _| false,
     by_work: false,
     in_code: false,
+    seen: Seen::Nothing,
+    timed: false,
     counted: &[],
     fact: |_| Fact::Unexplained { most: None, seconds: 0.0 },
     change: |_| Err(Untestable::NoCause),

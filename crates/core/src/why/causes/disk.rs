@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::definition::{About, BASE, Definition};
+use super::definition::{About, BASE, Definition, Seen};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::categories::Category;
 use crate::why::experiments::line::{Line, Word};
@@ -15,6 +15,7 @@ pub(super) const DEFINITION: Definition = Definition {
     categories: &[Category::Disk],
     on_path: |row, _| matches!(row.kind, PathKind::Disk | PathKind::WriteBack),
     in_work: |row, _| row.kind == WorkKind::FileData,
+    seen: Seen::Wait,
     counted: &[(Measure::FileData, |it| it.file.bytes), (Measure::FileCalls, |it| it.file.calls)],
     fact: |it| Fact::Disk { waits_s: waits_s(it), command: it.command() },
     change,

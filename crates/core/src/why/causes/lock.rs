@@ -1,6 +1,6 @@
 //! It waits for a lock.
 
-use super::definition::{BASE, Definition, in_kernel};
+use super::definition::{BASE, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::categories::Category;
 use crate::why::experiments::Untestable;
@@ -11,6 +11,7 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::Lock || in_kernel(row, &[WorkKind::Lock]),
     in_work: |row, _| row.kind == WorkKind::Lock,
     in_code: true,
+    seen: Seen::Wait,
     counted: &[(Measure::LockCalls, |it| it.locks)],
     fact: |it| {
         let most =

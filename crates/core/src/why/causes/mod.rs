@@ -5,7 +5,8 @@ mod compute;
 mod cpu_contention;
 mod definition;
 mod disk;
-mod files;
+pub(super) mod files;
+mod kernel;
 mod lock;
 pub(super) mod misplacement;
 mod network;
@@ -22,7 +23,7 @@ mod unexplained;
 
 use super::cause::Cause;
 
-pub(super) use definition::{About, Definition};
+pub(super) use definition::{About, Definition, Seen};
 
 /// What there is to know of a cause.
 pub(super) fn definition(cause: Cause) -> &'static Definition {
@@ -37,6 +38,7 @@ pub(super) fn definition(cause: Cause) -> &'static Definition {
         Cause::PageFaults => &page_faults::DEFINITION,
         Cause::Files => &files::DEFINITION,
         Cause::Calls => &calls::DEFINITION,
+        Cause::Kernel => &kernel::DEFINITION,
         Cause::Disk => &disk::DEFINITION,
         Cause::Lock => &lock::DEFINITION,
         Cause::Sleep => &sleep::DEFINITION,

@@ -14,6 +14,7 @@ use crate::why::statement::{Fact, Measure, Pair};
 
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Forked),
+    timed: true,
     counted: &[
         (Measure::CpusBusy, Side::parallelism),
         (Measure::Stages, |it| it.stages),

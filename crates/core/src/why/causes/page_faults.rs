@@ -1,6 +1,6 @@
 //! It touches more memory for the first time.
 
-use super::definition::{BASE, Definition, in_kernel};
+use super::definition::{BASE, Definition, Seen, in_kernel};
 use crate::trace::report::WorkKind;
 use crate::why::experiments::Untestable;
 use crate::why::statement::{Fact, Measure, Pair};
@@ -11,6 +11,7 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| in_kernel(row, &KINDS),
     in_work: |row, _| KINDS.contains(&row.kind),
     in_code: true,
+    seen: Seen::CpuTime,
     counted: &[(Measure::PageFaults, |it| it.faults)],
     fact: |it| Fact::PageFaults { pages: Pair { here: it.slow.faults, there: it.fast.faults } },
     change: |_| Err(Untestable::UsesMemory),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use super::definition::{BASE, Definition, in_kernel};
+use super::definition::{BASE, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::line::{Line, edited, quoted};
 use crate::why::experiments::{Change, Edit, ExperimentContext, Untestable};
@@ -16,6 +16,7 @@ const KINDS: [WorkKind; 2] = [WorkKind::Exec, WorkKind::FileMetadata];
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::Forked || in_kernel(row, &KINDS),
     in_work: |row, _| KINDS.contains(&row.kind),
+    seen: Seen::CpuTime,
     counted: &[(Measure::FailedExecs, |it| it.failed_execs), (Measure::FailedLooks, |it| it.failed_looks)],
     fact: |it| Fact::PathSearch { misses: Pair { here: it.slow.misses(), there: it.fast.misses() } },
     change,

@@ -1,6 +1,6 @@
 //! It copies data through a pipe once more.
 
-use super::definition::{About, BASE, Definition, in_kernel};
+use super::definition::{About, BASE, Definition, Seen, in_kernel};
 use crate::trace::report::WorkKind;
 use crate::why::experiments::line::{Command, Line, quoted};
 use crate::why::experiments::{Change, Edit, ExperimentContext, Untestable, instead};
@@ -9,6 +9,7 @@ use crate::why::statement::{Fact, Measure, Pair};
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| in_kernel(row, &[WorkKind::Pipe]),
     in_work: |row, _| row.kind == WorkKind::Pipe,
+    seen: Seen::CpuTime,
     counted: &[
         (Measure::PipeData, |it| it.pipe.bytes),
         (Measure::PipeReads, |it| it.pipe.calls),

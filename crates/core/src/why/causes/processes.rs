@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::definition::{About, BASE, Count, Definition, in_kernel};
+use super::definition::{About, BASE, Count, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::line::quoted;
 use crate::why::experiments::{Change, Edit, ExperimentContext, InPlace, Repeated, Untestable, starts};
@@ -14,6 +14,7 @@ const KINDS: [WorkKind; 2] = [WorkKind::Process, WorkKind::Exec];
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::Forked || in_kernel(row, &KINDS),
     in_work: |row, _| KINDS.contains(&row.kind),
+    seen: Seen::CpuTime,
     counted: &COUNTED,
     fact,
     change,

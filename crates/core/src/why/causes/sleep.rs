@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::definition::{BASE, Definition, in_kernel};
+use super::definition::{BASE, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::categories::Category;
 use crate::why::experiments::line::{Command, Line, Word, edited};
@@ -13,6 +13,7 @@ pub(super) const DEFINITION: Definition = Definition {
     categories: &[Category::Sleep],
     on_path: |row, _| row.kind == PathKind::Sleep || in_kernel(row, &[WorkKind::Scheduling]),
     in_work: |row, _| row.kind == WorkKind::Scheduling,
+    seen: Seen::Wait,
     counted: &[(Measure::SleepCalls, |it| it.sleeps)],
     fact: |it| Fact::Sleep { waits_s: it.waits_s(WorkKind::Scheduling), command: it.command() },
     change,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::definition::{About, BASE, Definition, in_kernel};
+use super::definition::{About, BASE, Definition, Seen, in_kernel};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::line::{Command, Line, Word, edited};
 use crate::why::experiments::pipes::before_each;
@@ -16,6 +16,7 @@ const KINDS: [WorkKind; 2] = [WorkKind::Pipe, WorkKind::FileData];
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::User || in_kernel(row, &KINDS),
     in_work: |row, _| KINDS.contains(&row.kind),
+    seen: Seen::CpuTime,
     counted: &[
         (Measure::PipeReads, |it| it.pipe.calls),
         (Measure::BytesPerPipeRead, |it| it.pipe.piece()),
@@ -64,10 +65,10 @@ pub(in crate::why) fn part((slow, fast): (&Side, &Side), moved: impl Fn(&Side) -
     if slow.calls >= needed * MORE && slow.calls > fast.calls { 1.0 - needed / slow.calls } else { 0.0 }
 }
 
-/// A read or write of little data costs at most so many times what a call costs that does nothing. The rest is what the kernel spends on the data.
+/// A read or write of little data costs at most four times as much as a call that does nothing. The kernel spends the rest on the data.
 const TIMES_A_CALL: f64 = 4.0;
 
-/// What the slower side's additional calls on files cost at most, seconds. `None`: nobody measured what a call costs here.
+/// The most that the slower side's additional calls on files cost, seconds. `None`: nobody measured what a call costs here.
 pub(in crate::why) fn most_s((slow, fast): (&Side, &Side)) -> Option<f64> {
     let more = (slow.file.calls - fast.file.calls).max(0.0);
     slow.plain_call_s.or(fast.plain_call_s).map(|call_s| more * TIMES_A_CALL * call_s)

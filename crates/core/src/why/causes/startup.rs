@@ -1,6 +1,6 @@
 //! Its programs take longer to load and start up.
 
-use super::definition::{BASE, Definition};
+use super::definition::{BASE, Definition, Seen};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::experiments::line::{Line, Word, edited};
 use crate::why::experiments::nothing::own_starts;
@@ -14,6 +14,7 @@ pub(super) const DEFINITION: Definition = Definition {
     in_work: |row, _| row.kind == WorkKind::Startup,
     by_work: true,
     in_code: true,
+    seen: Seen::CpuTime,
     counted: &super::processes::COUNTED,
     fact: |it| Fact::Startup { command: it.command() },
     change,

@@ -7,7 +7,7 @@ use crate::why::report::Evidence;
 use crate::why::statement::Fact;
 
 pub(super) const DEFINITION: Definition =
-    Definition { categories: &[Category::Rest], on_path: |_, _| true, fact, ..BASE };
+    Definition { categories: &[Category::Rest], on_path: |_, _| true, timed: true, fact, ..BASE };
 
 /// The row that differs most, where that is a good part of it.
 fn fact(it: &About<'_>) -> Fact {

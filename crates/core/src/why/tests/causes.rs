@@ -157,22 +157,52 @@ fn small_io() {
 #[test]
 fn what_the_kernel_spends_on_the_data_is_no_cost_of_its_pieces() {
     // 12 MB in pieces of 4 kB from a file that the kernel makes while it is read, against larger pieces of a copy.
-    let reads = |n: u64, seconds: f64| {
+    let reads = |path: &str, n: u64, seconds: f64| {
         let trace = common().runs("x", WorkKind::FileData, seconds, n);
-        trace.moves(FileKind::File, Direction::Read, n, 12_000_000).0
+        let trace = trace.moves(FileKind::File, Direction::Read, n, 12_000_000);
+        trace.takes(Some(path), 0.99 * seconds).takes(None, 0.01 * seconds).0
     };
-    let mut scene = Scene::of(&reads(100, 0.002), &reads(3_000, 0.2));
+    let mut scene = Scene::of(&reads("/home/k", 100, 0.002), &reads("/proc/kallsyms", 3_000, 0.2));
     scene.traced.iter_mut().for_each(|it| it.own.plain_call_ns = Some(200.0));
     let why = scene.explain();
     let found = &why.findings[0];
-    assert_eq!(
-        (found.cause, &found.fact),
-        (Cause::Files, &Some(Fact::Files { names: None, command: Some("x".to_owned()) }))
-    );
+    let (path, share) = match &found.fact {
+        Some(Fact::Files { names: None, file: Some(it), .. }) => (it.path.as_str(), it.share),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((found.cause, path), (Cause::Files, "/proc/kallsyms"));
+    assert!((0.98..=1.0).contains(&share), "{share}");
     assert!(found.share > 0.95, "{:#?}", why.findings);
     let small = why.findings.iter().find(|it| it.cause == Cause::SmallIo).map_or(0.0, |it| it.seconds);
     // Four times 200 ns for each call, and what surrounds it in user code.
     assert!(small <= 0.0031, "{small}");
+}
+
+#[test]
+fn a_file_is_named_where_it_takes_most_of_the_additional_time() {
+    let fact = |share: f64, observed: bool| {
+        let writes = |seconds: f64| {
+            let trace = common().runs("cp", WorkKind::FileData, seconds, 30);
+            trace
+                .takes(Some("/a"), share * seconds)
+                .takes(Some("/b"), 0.3 * seconds)
+                .takes(None, (0.7 - share) * seconds)
+                .0
+        };
+        let mut scene = Scene::of(&writes(0.001), &writes(0.03));
+        if !observed {
+            scene.traced.iter_mut().for_each(|it| it.report.critical_path.clear());
+        }
+        let why = scene.explain();
+        let found = why.findings.iter().find(|it| it.cause == Cause::Files).and_then(|it| it.fact.clone());
+        match found {
+            Some(Fact::Files { file, .. }) => file.map(|it| it.path),
+            _ => None,
+        }
+    };
+    assert_eq!(fact(0.6, true).as_deref(), Some("/a"));
+    assert_eq!(fact(0.4, true), None);
+    assert_eq!(fact(0.6, false), None);
 }
 
 #[test]
@@ -496,10 +526,11 @@ fn files() {
     let looks = |calls: u64, seconds: f64| common().runs("ls", WorkKind::FileMetadata, seconds, calls);
     let finding = first(looks(10, 0.0001), looks(4_000, 0.03), Cause::Files, 0.0299);
     let calls = Pair { here: 4_000.0, there: 10.0 };
-    assert_eq!(finding.fact, Some(Fact::Files { names: Some(calls), command: Some("ls".to_owned()) }));
+    let command = |name: &str| Some(name.to_owned());
+    assert_eq!(finding.fact, Some(Fact::Files { names: Some(calls), command: command("ls"), file: None }));
     let reads = |seconds: f64| common().runs("diff", WorkKind::FileData, seconds, 30);
     let finding = first(reads(0.001), reads(0.03), Cause::Files, 0.029);
-    assert_eq!(finding.fact, Some(Fact::Files { names: None, command: Some("diff".to_owned()) }));
+    assert_eq!(finding.fact, Some(Fact::Files { names: None, command: command("diff"), file: None }));
 }
 
 #[test]

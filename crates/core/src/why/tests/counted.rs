@@ -85,8 +85,39 @@ fn user_code_beside_a_switch_for_every_millisecond_may_be_that_of_programs_that_
         batch.copies.voluntary_switches[0] = 200;
     }
     let why = scene.explain();
-    assert!(why.findings.is_empty(), "{:#?}", why.findings);
+    let causes: Vec<Cause> = why.findings.iter().map(|it| it.cause).collect();
+    assert_eq!(causes, [Cause::Unexplained, Cause::Kernel], "{:#?}", why.findings);
     assert!(matches!(why.answer.unwrap().because, Because::MoreWork { .. }));
+}
+
+#[test]
+fn system_time_that_no_count_explains_is_told_as_system_time() {
+    let why = scene([(0.05, 0.01, 0.0), (0.13, 0.07, 0.0)], [None, None]).explain();
+    let found: Vec<(Cause, bool)> = why.findings.iter().map(|it| (it.cause, it.by_counts)).collect();
+    assert_eq!(found, [(Cause::Compute, false), (Cause::Kernel, false)], "{:#?}", why.findings);
+    assert!((why.findings[1].seconds - 0.06).abs() < 0.005, "{:#?}", why.findings);
+    assert_eq!(why.answer.unwrap().then, Some(Then::Cause { finding: 1 }));
+    // Where it is the largest part, the answer has both parts of the CPU time.
+    let why = scene([(0.05, 0.01, 0.0), (0.09, 0.13, 0.0)], [None, None]).explain();
+    assert_eq!(why.findings[0].cause, Cause::Kernel, "{:#?}", why.findings);
+    let Because::MoreWork(work) = why.answer.unwrap().because else { panic!("{:#?}", why.findings) };
+    assert!((work.user_s.unwrap() - 0.04).abs() < 0.005, "{work:?}");
+}
+
+#[test]
+fn counted_calls_that_do_little_are_named_for_system_time() {
+    let calls = |name: &str, n: u64| Some(Trace::new().calls("x", name, n).0);
+    for name in ["close", "getppid"] {
+        let of = [(0.01, 0.01, 0.0), (0.05, 0.11, 0.0)];
+        let why = scene(of, [calls(name, 1_000), calls(name, 1_000_000)]).explain();
+        assert_eq!(first(&why), (Cause::Calls, true), "{name}: {:#?}", why.findings);
+        let Some(Fact::Calls { call, .. }) = &why.findings[0].fact else { panic!("{:#?}", why.findings) };
+        assert_eq!(call.as_deref(), Some(name));
+    }
+    // A file that was opened is closed.
+    let opens = |n: u64| Some(Trace::new().calls("x", "openat", n).calls("x", "close", n).0);
+    let why = scene([(0.01, 0.01, 0.0), (0.05, 0.11, 0.0)], [opens(100), opens(60_000)]).explain();
+    assert_eq!(first(&why), (Cause::Files, true), "{:#?}", why.findings);
 }
 
 #[test]

@@ -382,7 +382,22 @@ impl Trace {
         bytes: u64,
     ) -> Self {
         let command = "x".into();
-        self.0.transfers.push(TransferRow { command, direction, file, calls, bytes, cpu_s: None });
+        let row = TransferRow { command, direction, file, path: None, calls, bytes, cpu_s: None };
+        self.0.transfers.push(row);
+        self
+    }
+
+    /// Reads of a file take CPU time, or those of all other files.
+    pub(in crate::why) fn takes(mut self, path: Option<&str>, cpu_s: f64) -> Self {
+        self.0.files.push(TransferRow {
+            command: "x".into(),
+            direction: Direction::Read,
+            file: FileKind::File,
+            path: path.map(str::to_owned),
+            calls: 1,
+            bytes: 1,
+            cpu_s: Some(cpu_s),
+        });
         self
     }
 }
