@@ -23,7 +23,7 @@ use super::machine::{Launch, Machine, Streams};
 use super::protocol::{Outcome, Request, RunAs};
 use super::resolve::{self, Command};
 use super::trace::around::{self, Around};
-use super::trace::follow::{Follow, POLL, Turn};
+use super::trace::follow::{Follow, Turn};
 use super::trace::observer::{Observer, Take};
 use super::why::prices;
 
@@ -136,7 +136,7 @@ impl Machine for Real<'_> {
         take: Take<'_>,
     ) -> Result<Option<Outcome>, NoOutcome> {
         let over = || until_s.is_some_and(|until_s| self.now_s() > until_s);
-        let mut turn = |_| if self.interrupted() || over() { Turn::Stop } else { Turn::GoOn(POLL) };
+        let mut turn = |_| if self.interrupted() || over() { Turn::Stop } else { Turn::GoOn };
         let mut launcher = self.launcher.borrow_mut();
         let mut follow = Follow { launcher: &mut launcher, observer, interrupts: self.interrupts };
         let outcome = follow.run(request, None, &mut turn, take)?;

@@ -26,7 +26,7 @@ use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Req
 use super::super::resolve::{self, Command};
 use super::super::terminal::Terminal;
 use super::around;
-use super::follow::{Follow, POLL, Turn};
+use super::follow::{Follow, Turn};
 use super::level::Chosen;
 use super::observer::{Observer, Take, observing};
 use super::watched::{Said, Say, Watched};
@@ -137,13 +137,14 @@ impl Ends {
 
     fn turn(&mut self, interrupts: &Interrupts) -> Turn {
         self.take_signals(interrupts);
-        let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
-        if left.is_zero() {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
             self.stop.get_or_insert(EndedBy::Duration);
         }
-        match self.stop {
-            Some(_) => Turn::Stop,
-            None => Turn::GoOn(left),
+        match (self.stop, left) {
+            (Some(_), _) => Turn::Stop,
+            (None, Some(left)) => Turn::GoOnFor(left),
+            (None, None) => Turn::GoOn,
         }
     }
 

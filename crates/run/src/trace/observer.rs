@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::{Event, Pid};
@@ -130,6 +131,16 @@ impl Observer {
             Self::Full(full) => full.alive(),
             Self::Seized(seized) => seized.alive(),
             Self::Nothing(_) | Self::Replayed(_) => 0,
+        }
+    }
+
+    /// [`Observer::poll`] is due after this time. Each poll of the full level takes a CPU from the command, and its rings hold what comes in
+    /// between: 16 MiB of records, which wake the reader when they are half full, and 256 KiB per CPU for the files that are mapped. The
+    /// rings without privileges are smaller.
+    pub(crate) fn interval(&self) -> Duration {
+        match self {
+            Self::Full(_) => Duration::from_millis(100),
+            Self::Seized(_) | Self::Nothing(_) | Self::Replayed(_) => Duration::from_millis(20),
         }
     }
 

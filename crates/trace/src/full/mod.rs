@@ -245,7 +245,7 @@ impl Full {
         self.loaded.memory_bytes()
     }
 
-    /// Hands on what has arrived, sorted by time. Call it every 20 to 50 ms; what the last few milliseconds brought is
+    /// Hands on what has arrived, sorted by time. Call it every 20 to 100 ms; what the last few milliseconds brought is
     /// kept back until it can be sorted.
     pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
         let began = now_ns();
