@@ -45,8 +45,12 @@ fn looks_at_the_systems_files_are_no_start_up() {
     needs!(full());
     let place = Sandbox::open();
     let record = explained(&place, &[], &turns("[ -e /etc/passwd ]"), &turns(":"));
-    assert_eq!(first_cause(&record), "files", "{:#}", record["findings"]);
-    let calls = number(&record["findings"][0]["fact"]["names"]["here"]);
+    // The builtin computes about as long as the kernel looks: either may come first.
+    first_cause(&record);
+    let found = record["findings"].as_array().unwrap();
+    assert!(found.iter().all(|it| it["cause"] != "startup"), "{found:#?}");
+    let files = found.iter().find(|it| it["cause"] == "files").unwrap_or_else(|| panic!("{found:#?}"));
+    let calls = number(&files["fact"]["names"]["here"]);
     assert!((60_000.0..61_000.0).contains(&calls), "{calls}");
 }
 
@@ -83,7 +87,7 @@ fn a_file_that_the_kernel_makes_while_it_is_read_is_named() {
         "{found:#}"
     );
     let remedy = found["remedy"].as_str().unwrap();
-    assert!(remedy.starts_with("Read that file once"), "{remedy}");
+    assert!(remedy.starts_with("Read that file less often"), "{remedy}");
 }
 
 #[test]

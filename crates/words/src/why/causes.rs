@@ -159,12 +159,12 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
         ),
         Cause::Files if is_as_much_data(finding) => match &finding.fact {
             Some(Fact::Files { file: Some(OneFile { direction: Direction::Read, .. }), .. }) => of(
-                "Read that file once and keep what is in it",
-                ": the kernel takes long to make or to find it (files below /proc and /sys are made when they are read).",
+                "Read that file less often, or another one with the same data",
+                ": the kernel makes files below /proc and /sys each time they are read, and some file systems decompress or decrypt.",
             ),
             Some(Fact::Files { file: Some(OneFile { direction: Direction::Write, .. }), .. }) => of(
-                "Write to a file on another file system",
-                ": the kernel takes longer to take the data there.",
+                "Compare a file on another file system",
+                ": the kernel takes longer to store the same data there.",
             ),
             _ => of(
                 "See which files it reads: the kernel takes longer to make or to find what is in them",
