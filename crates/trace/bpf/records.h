@@ -371,9 +371,9 @@ struct task_state {
     u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
     u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
     u64 inodes[2];
-    u16 doubt;     /* starting, and it opened what may be a library or its input */
+    u16 doubt;     /* starting, and it opened what may be a library, a script or its input */
     u16 again;     /* starting, and it opened what it has opened before, or a directory */
-    u32 in_a_row;  /* calls of its start-up, or looks at other paths, since it opened a file for the first time */
+    u32 in_a_row;  /* calls since it opened a file for the first time while starting; a failed look counts as a part of one */
     u32 opened[OPENED_WORDS]; /* hashes of the paths of the system that it opened while starting, a bit each */
     u64 exec_run;  /* its time on CPUs by the clock when its program began, and of that within calls */
     u64 exec_call_run;

@@ -16,8 +16,9 @@
 #define DATA_READS 16
 /* A search for modules opens a new one sooner than after this many calls. `ls -l` looks at every file, and a loop looks at the same one. */
 #define MOST_IN_A_ROW 128
-/* The loader reads the head of a library (832 bytes) before it maps it. */
-#define HEAD_BYTES 1024
+/* Failed looks are cheap, and a loader makes thousands of them: one per directory of LD_LIBRARY_PATH and of a RUNPATH, for each library.
+ * One of them counts as this part of another call. */
+#define FAILED_LOOKS 32
 
 /* asm-generic/{fcntl,mman-common}.h, linux/futex.h */
 #define O_ACCMODE 3
@@ -164,8 +165,7 @@ __attribute__((noinline)) int startup_before(u64 now)
     u8 class = startup_class(t);
     bool over = class == STARTUP_OVER;
     if (class == STARTUP_READ)
-        over = (u32)t->args[0] <= 2 || IS_DATA(t->args[2]) || ++t->reads > (t->doubt ? 1 : DATA_READS) ||
-               (t->doubt && t->args[2] > HEAD_BYTES);
+        over = (u32)t->args[0] <= 2 || IS_DATA(t->args[2]) || ++t->reads > DATA_READS;
     else if (class == STARTUP_OPEN)
         t->reads = 0;
     if (class == STARTUP_FUTEX) {
@@ -244,7 +244,7 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
         return part ? LOOKS : NEITHER;
     if ((flags & O_ACCMODE) && !is_terminal(path))
         return OVER;
-    /* A library that lies elsewhere, or its input: what it does with it tells. */
+    /* A library that lies elsewhere, a script that loads modules, or its input: what it does behind it tells. */
     t->doubt = !part;
     if (!part)
         return NEITHER;
@@ -276,7 +276,8 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
         verdict = look_verdict(class, failed);
     if (t->again && (class == STARTUP_READ || class == STARTUP_MAP) && verdict == PART)
         verdict = LOOKS;
-    if (++t->in_a_row > MOST_IN_A_ROW)
+    t->in_a_row += failed && (class == STARTUP_LOOK || class == STARTUP_OPEN) ? 1 : FAILED_LOOKS;
+    if (t->in_a_row > MOST_IN_A_ROW * FAILED_LOOKS)
         verdict = OVER;
     /* The loader maps the code of a library. */
     if (class == STARTUP_MAP && verdict != NEITHER && verdict != OVER && (t->args[2] & PROT_EXEC)) {

@@ -2548,5 +2548,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 314264] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 314280] = *include_bytes!("aarch64.bpf.o");
 }

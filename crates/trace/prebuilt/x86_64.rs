@@ -2555,5 +2555,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 315272] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 315296] = *include_bytes!("x86_64.bpf.o");
 }

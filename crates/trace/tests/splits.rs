@@ -425,16 +425,28 @@ fn what_is_only_looked_at_is_no_start_up() {
 fn modules_of_an_interpreter_are_its_start_up() {
     // Not the first one in PATH, which may be a script that looks for another one.
     needs!(able().and(machine(std::path::Path::new("/usr/bin/python3").exists(), "/usr/bin/python3")));
-    let command = ["/usr/bin/python3", "-S", "-c", "import json.decoder"];
-    let found = trace(&Wanted { each_call: true, ..Wanted::default() }, &command);
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("script.py");
+    std::fs::write(&script, "import json.decoder").unwrap();
+    for words in [["-S", "-c", "import json.decoder"], ["-S", "-I", script.to_str().unwrap()]] {
+        modules_are_start_up(&[&["/usr/bin/python3"], &words[..]].concat());
+    }
+}
+
+/// All modules of json that the interpreter loads are within its start-up.
+#[track_caller]
+fn modules_are_start_up(command: &[&str]) {
+    let found = trace(&Wanted { each_call: true, ..Wanted::default() }, command);
     let loaded = found.events.iter().filter_map(|e| match &e.what {
         What::Call(call) if call.result >= Some(0) => {
             call.path.clone().filter(|it| it.contains("/json/decoder."))
         }
         _ => None,
     });
-    for path in loaded.collect::<std::collections::BTreeSet<_>>() {
-        let (started, all) = in_start_up(&command, &path);
+    let loaded: std::collections::BTreeSet<_> = loaded.collect();
+    assert!(!loaded.is_empty(), "{command:?} loads nothing");
+    for path in loaded {
+        let (started, all) = in_start_up(command, &path);
         assert_eq!(started, all, "{path}");
     }
 }
