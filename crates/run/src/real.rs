@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use rustix::fs::{Advice, fadvise};
@@ -136,7 +136,7 @@ impl Machine for Real<'_> {
         take: Take<'_>,
     ) -> Result<Option<Outcome>, NoOutcome> {
         let over = || until_s.is_some_and(|until_s| self.now_s() > until_s);
-        let mut turn = |_| if self.interrupted() || over() { Turn::Stop } else { Turn::GoOn };
+        let mut turn = |_| if self.interrupted() || over() { Turn::Stop } else { Turn::GoOn(Duration::MAX) };
         let mut launcher = self.launcher.borrow_mut();
         let mut follow = Follow { launcher: &mut launcher, observer, interrupts: self.interrupts };
         let outcome = follow.run(request, None, &mut turn, take)?;

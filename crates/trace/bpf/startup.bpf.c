@@ -244,7 +244,7 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
         return part ? LOOKS : NEITHER;
     if ((flags & O_ACCMODE) && !is_terminal(path))
         return OVER;
-    /* A library that lies elsewhere, a script that loads modules, or its input: what it does behind it tells. */
+    /* A library that lies elsewhere, a script that loads modules, or its input. The calls that follow show which. */
     t->doubt = !part;
     if (!part)
         return NEITHER;

@@ -7,7 +7,9 @@ mod common;
 use common::skip::root;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -15,6 +17,8 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use common::{Held, able, ended, needs, sh, trace_with, whole};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use whyfaster_core::trace::counts::{Counts, CpuLost};
 use whyfaster_core::trace::event::{Event, TaskKind, What};
 use whyfaster_trace::{CallsBy, Full, Wanted};
@@ -90,6 +94,29 @@ fn the_beginning_is_told_though_the_ring_is_full_by_then() {
         assert!(holes.last().is_some_and(|last| last.0 >= exec.at && last.1 > 1), "{holes:?} {}", exec.at);
         assert_eq!(counts.lost.late, 0);
     }
+}
+
+#[test]
+fn files_that_are_mapped_wake_the_reader_before_their_records_are_lost() {
+    needs!(able());
+    let mut full = Full::open(&Wanted { samples_per_s: Some(1), ..Wanted::default() }).unwrap();
+    full.poll(&mut |_| {}).unwrap();
+    // All into the ring of one CPU: 1,500 records of 150 bytes or more fill 256 KiB by more than half.
+    let mut one = CpuSet::new();
+    one.set(sched_getcpu());
+    sched_setaffinity(None, &one).unwrap();
+    let file = File::open("/proc/self/exe").unwrap();
+    for _ in 0..1500 {
+        // SAFETY: a mapping of its own, which nobody uses.
+        unsafe {
+            let (prot, flags) = (libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE);
+            let mapped = libc::mmap(std::ptr::null_mut(), 4096, prot, flags, file.as_raw_fd(), 0);
+            libc::munmap(mapped, 4096);
+        }
+    }
+    let mut fds = [PollFd::new(&full, PollFlags::IN)];
+    let most = Timespec { tv_sec: 20, tv_nsec: 0 };
+    assert_eq!(rustix::event::poll(&mut fds, Some(&most)).unwrap(), 1);
 }
 
 #[test]

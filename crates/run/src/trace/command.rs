@@ -141,10 +141,9 @@ impl Ends {
         if left.is_some_and(|left| left.is_zero()) {
             self.stop.get_or_insert(EndedBy::Duration);
         }
-        match (self.stop, left) {
-            (Some(_), _) => Turn::Stop,
-            (None, Some(left)) => Turn::GoOnFor(left),
-            (None, None) => Turn::GoOn,
+        match self.stop {
+            Some(_) => Turn::Stop,
+            None => Turn::GoOn(left.unwrap_or(Duration::MAX)),
         }
     }
 

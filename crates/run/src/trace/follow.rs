@@ -13,16 +13,14 @@ use super::super::interrupts::Interrupts;
 use super::super::protocol::{Outcome, Request};
 use super::observer::{Observer, Take, observing};
 
-/// A command that is to end is told so this often.
+/// Interval at which a request to stop is repeated: one that comes before the launcher listens is lost.
 const STOPS_EVERY: Duration = Duration::from_millis(20);
 
 /// What is to happen next, asked at every turn of the watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Go on watching, and ask again when the observer is next polled.
-    GoOn,
     /// Go on watching, and ask again after this time or earlier.
-    GoOnFor(Duration),
+    GoOn(Duration),
     /// End the command with all that it started.
     Stop,
 }
@@ -63,15 +61,12 @@ impl Follow<'_> {
         let mut failed: Option<TraceError> = None;
         loop {
             let next = if failed.is_some() { Turn::Stop } else { turn(told.take()) };
-            let interval = self.observer.interval();
             let wait = match next {
-                Turn::GoOn => interval,
-                Turn::GoOnFor(at_most) => at_most.min(interval),
+                Turn::GoOn(at_most) => at_most.min(self.observer.interval()),
                 Turn::Stop => {
                     if !std::mem::replace(&mut stopped, true) {
                         self.observer.note_stop();
                     }
-                    // Again and again: one that comes before the launcher listens is lost.
                     self.launcher.stop_batch();
                     STOPS_EVERY
                 }

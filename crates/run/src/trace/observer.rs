@@ -134,9 +134,8 @@ impl Observer {
         }
     }
 
-    /// [`Observer::poll`] is due after this time. Each poll of the full level takes a CPU from the command, and its rings hold what comes in
-    /// between: 16 MiB of records, which wake the reader when they are half full, and 256 KiB per CPU for the files that are mapped. The
-    /// rings without privileges are smaller.
+    /// [`Observer::poll`] is due after this time. Each poll of the full level takes a CPU from the command. Its rings hold what comes in
+    /// between, and make [`Observer::fd`] readable when they are half full. The rings without privileges are smaller, and wake nobody.
     pub(crate) fn interval(&self) -> Duration {
         match self {
             Self::Full(_) => Duration::from_millis(100),

@@ -14,9 +14,6 @@ use super::level::Chosen;
 use super::observer::Take;
 use super::watched::{Said, Say, Watched};
 
-/// It ends when no task is alive any more, and nothing else reports that.
-const ASKS_EVERY: Duration = Duration::from_millis(20);
-
 /// Watches what the plan names.
 pub(super) fn watch(
     plan: &TracePlan,
@@ -55,9 +52,12 @@ pub(super) fn watch(
         && !interrupts.interrupted()
         && deadline.is_none_or(|deadline| Instant::now() < deadline)
     {
-        let left = deadline.map_or(ASKS_EVERY, |deadline| deadline.saturating_duration_since(Instant::now()));
+        // Nothing reports that the last task has ended, so each poll is followed by asking.
+        let interval = observer.interval();
+        let wait = deadline
+            .map_or(interval, |deadline| deadline.saturating_duration_since(Instant::now()).min(interval));
         let fds: Vec<_> = observer.fd().into_iter().collect();
-        interrupts.wait(&fds, Some(left.min(ASKS_EVERY))).map_err(|error| {
+        interrupts.wait(&fds, Some(wait)).map_err(|error| {
             Failure::new(Exit::Error, format!("cannot wait: {error}"), "this is a defect: please report it")
         })?;
         observer.poll(take).map_err(failed)?;

@@ -27,11 +27,13 @@ pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::fmt;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 
 use libbpf_rs::RingBuffer;
+use rustix::event::{Timespec, epoll};
 use whyfaster_core::trace::counts::{CallGroup, Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 use whyfaster_core::trace::stacks::Stacks;
@@ -73,6 +75,8 @@ pub struct Full {
     ring: RingBuffer<'static>,
     samples: Vec<OwnedFd>,
     watch: Watch,
+    /// Readable when a ring is half full.
+    wakes: OwnedFd,
     loaded: Loaded,
     decoder: Rc<RefCell<Decoder>>,
     tally: Tally,
@@ -111,6 +115,7 @@ impl Full {
         let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks || wanted.count_locks;
         let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
         let watch = watch.map_err(|e| opening("watching what is mapped", &e))?;
+        let wakes = wakes(&loaded, &watch).map_err(|e| opening("waiting for the rings of records", &e))?;
         let samples = match wanted.samples_per_s {
             Some(rate) => samples::start(&loaded, rate).map_err(|e| opening("sampling stacks", &e))?,
             None => Vec::new(),
@@ -119,6 +124,7 @@ impl Full {
             ring,
             samples,
             watch,
+            wakes,
             loaded,
             decoder,
             tally: Tally::default(),
@@ -194,6 +200,16 @@ impl Full {
         Ok(tasks.saturating_sub(skipped))
     }
 
+    /// Takes the wake-ups that have come: what made them is about to be read.
+    fn forget_wakes(&self) -> Result<(), TraceError> {
+        let mut woken =
+            [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 64];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        epoll::wait(&self.wakes, &mut woken[..], Some(&now))
+            .map(drop)
+            .map_err(|e| TraceError::Read { what: "wake-ups", why: e.to_string() })
+    }
+
     fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {
         self.begin()?;
         let tasks = follow::running(&self.loaded, now_ns(), find)?;
@@ -249,6 +265,7 @@ impl Full {
     /// kept back until it can be sorted.
     pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
         let began = now_ns();
+        self.forget_wakes()?;
         loop {
             let more = self.consume_some()?;
             self.make_room()?;
@@ -436,11 +453,24 @@ impl Full {
     }
 }
 
+/// A descriptor that is readable when a ring is half full. The kernel wakes the reader of a perf event at half of its records unless it is
+/// told otherwise (ring_buffer_init(), kernel/events/ring_buffer.c).
+fn wakes(loaded: &Loaded, watch: &Watch) -> io::Result<OwnedFd> {
+    let wakes = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let add = |fd: BorrowedFd<'_>| {
+        // By the edge: a ring with any record in it would be readable all the time.
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&wakes, fd, epoll::EventData::new_u64(0), flags)
+    };
+    add(loaded.skel.maps.ring.as_fd())?;
+    watch.fds().try_for_each(add)?;
+    Ok(wakes)
+}
+
 impl AsFd for Full {
-    /// Readable when the ring is half full, before the next poll is due.
+    /// Readable when a ring is half full, before the next poll is due.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor lives as long as the ring, which lives as long as the borrow.
-        unsafe { BorrowedFd::borrow_raw(self.ring.epoll_fd()) }
+        self.wakes.as_fd()
     }
 }
 

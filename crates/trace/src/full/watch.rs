@@ -1,6 +1,7 @@
 //! Who maps which file, told by the kernel as it happens (`PERF_RECORD_MMAP2`): a process of a few milliseconds is gone
 //! before anybody could read its `/proc/PID/maps`.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
 use libbpf_rs::libbpf_sys;
@@ -46,6 +47,11 @@ impl Watch {
             rings.push(Ring::new(event)?);
         }
         Ok(Self { rings, lost: Lost::default() })
+    }
+
+    /// Each is readable when its ring is half full.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.rings.iter().map(Ring::as_fd)
     }
 
     /// How many records were lost behind the last one.
