@@ -62,7 +62,7 @@ arm64() {
     cross_env aarch64
     # Static, because there is no arm64 loader here.
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-C target-feature=+crt-static' \
-        cargo test --quiet --locked --target aarch64-unknown-linux-gnu --target-dir target/arm64 -p whyfaster-core --lib
+        cargo test --quiet --locked --target aarch64-unknown-linux-gnu --target-dir target/arm64 -p whyfaster-core -p whyfaster-stats --lib
     say 'arm64: shows, compares and lists under qemu-user; the unit tests of the core pass'
 }
 

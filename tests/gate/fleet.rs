@@ -10,8 +10,8 @@ use crate::support::{Sandbox, list, number};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use serde_json::json;
+use whyfaster_stats::random::Random;
 
 #[test]
 fn a_fleet_is_cut_by_its_cpus_and_the_broken_machine_is_named() {
@@ -48,7 +48,7 @@ fn a_fleet_is_cut_by_its_cpus_and_the_broken_machine_is_named() {
 #[test]
 fn a_comparison_that_flips_by_cpu_names_the_cpu() {
     let place = Sandbox::new();
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut rng = Random::seed_from_u64(5);
     for at in 0..12 {
         let factor = [0.05, 5.0][at % 2] * (0.03 * normal(&mut rng)).exp();
         write(&place, &format!("runs/node{at}/run.json"), &comparison(CPUS[at % 2], factor));

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
+use whyfaster_stats::random::Random;
 
 use super::{Sandbox, list, number};
 
@@ -13,7 +13,7 @@ use super::{Sandbox, list, number};
 pub(crate) const CPUS: [&str; 2] = ["Xeon A", "EPYC B"];
 
 /// About normal: the sum of twelve uniform numbers.
-pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn normal(rng: &mut Random) -> f64 {
     (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn lists(
     kernel: &str,
     more: impl Fn(usize, &str, &str) -> f64,
 ) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Random::seed_from_u64(seed);
     for at in 0..24 {
         let name = format!("node{at}");
         let list = price_list(&name, CPUS[at % 2], kernel, |group, variant| {

@@ -3,7 +3,7 @@
 use whyfaster_core::analysis::{Floor, LevelResult};
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::record::Record;
-use whyfaster_core::stats::Estimate;
+use whyfaster_stats::Estimate;
 
 /// Tick accounting and the resolution of clocks may add this part to a sum of CPU times.
 const PART: f64 = 0.05;

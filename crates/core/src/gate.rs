@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use crate::analysis::{Level, LevelResult, MetricChange};
     use crate::metric::Metric;
-    use crate::stats::Estimate;
     use crate::verdict::Method;
+    use whyfaster_stats::Estimate;
 
     fn analysis(verdict: Verdict, low: Option<f64>, high: Option<f64>) -> Analysis {
         let comparison = Comparison {

@@ -17,8 +17,6 @@ pub mod status;
 pub mod validate;
 pub mod warning;
 
-pub mod stats;
-
 pub mod bounds;
 pub mod crossover;
 pub mod reason;

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use crate::bounds::Alone;
 use crate::missing::NoTime;
 use crate::plan::{Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch};
-use crate::stats::eprocess::{self, MOST};
-use crate::stats::quantile::median;
 use crate::verdict::Verdict;
+use whyfaster_stats::eprocess::{self, MOST};
+use whyfaster_stats::quantile::median;
 
 /// Creating and reaping one copy costs about this much beside its own run, in seconds: planning only.
 const PER_COPY_S: f64 = 0.0003;
@@ -511,7 +511,7 @@ impl Scheduler {
 
     /// A fresh random order of a block's runs; the same seed, arms, load, number and length give the same.
     fn order(&self, arms: &[Arm], (load, number): (u32, u32), runs: u32) -> Vec<(Arm, u32)> {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut rng = Random::seed_from_u64(self.seed);
         rng.set_stream(u64::from(load) << 32 | u64::from(number));
         let together = if self.per_setup.is_some() { runs } else { 1 };
         let mut order = arms.repeat((runs / together) as usize);

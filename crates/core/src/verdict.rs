@@ -18,8 +18,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::eprocess::{self, Block, Evidence};
-use crate::stats::{self, Observation, quantile, sign, student};
+use whyfaster_stats::eprocess::{self, Block, Evidence};
+use whyfaster_stats::{Observation, quantile, sign, student};
 
 /// What the ratios of an alternative to the baseline say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -212,7 +212,7 @@ impl Rule {
     /// The logarithm of the ratio.
     pub fn estimate(&self, blocks: &[Block]) -> Option<f64> {
         match self.method(blocks.len()) {
-            Method::Sign | Method::StudentT => stats::median_of(&ln_ratios(blocks)),
+            Method::Sign | Method::StudentT => whyfaster_stats::median_of(&ln_ratios(blocks)),
             Method::SignEProcess | Method::RankEProcess => eprocess::estimate(blocks),
         }
     }
@@ -354,7 +354,7 @@ fn rounds_to_fix(
     smaller_by: f64,
 ) -> Option<u32> {
     let (now, least) = (ln_ratios.len(), rule.min_rounds(Method::Sign));
-    let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
+    let Some(median) = whyfaster_stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
     let seen = Ends::of(ln_ratios);
     let near = |(low, high): Interval| if median > 0.0 { low } else { high };
     let unsure = seen.at(now, sign::skip(now, rule.alpha)).map(near).filter(|end| end.is_finite());
@@ -414,7 +414,7 @@ impl Ends {
 mod tests {
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use whyfaster_stats::random::Random;
 
     use super::*;
 
@@ -548,7 +548,7 @@ mod tests {
         let decided = |runs: usize| {
             let rule = Rule { fixed: Some(runs as u32), ..RULE };
             let decides = |seed: &u64| {
-                let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+                let mut rng = Random::seed_from_u64(*seed);
                 let mut noise = || 0.05 * (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 0.3;
                 let base: Vec<f64> = (0..runs).map(|_| noise()).collect();
                 let own = base.chunks_exact(2).map(|pair| pair[1] - pair[0]);
@@ -569,7 +569,7 @@ mod tests {
         for (before, effect) in [(8, 0.05), (8, 0.1), (16, 0.05), (40, 0.03)] {
             let (mut told, mut decided) = (0, 0);
             for seed in 0..150 {
-                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                let mut rng = Random::seed_from_u64(seed);
                 let mut one = || effect + 0.06 * (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 0.36;
                 let mut all: Vec<f64> = (0..before).map(|_| one()).collect();
                 let Some(more) =

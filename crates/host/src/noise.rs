@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use whyfaster_core::stats::quantile::{of_sorted, quantile, sorted};
+use whyfaster_stats::quantile::{of_sorted, quantile, sorted};
 
 use super::tools::search_path;
 

@@ -12,9 +12,9 @@ use whyfaster_core::plan::{
 use whyfaster_core::reason::Reason;
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::status::Status;
 use whyfaster_core::verdict::{Method, Ratio, Verdict};
+use whyfaster_stats::Estimate;
 use whyfaster_words::look::Look;
 
 /// A look without colour.

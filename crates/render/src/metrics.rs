@@ -2,7 +2,7 @@
 
 use whyfaster_core::analysis::{Change, Level, MetricChange};
 use whyfaster_core::record::Record;
-use whyfaster_core::stats::Estimate;
+use whyfaster_stats::Estimate;
 use whyfaster_words::grid::{Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
 use whyfaster_words::metric::{Chosen, Unit};

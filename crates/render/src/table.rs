@@ -3,8 +3,8 @@
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
 use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::Record;
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::verdict::{Ratio, Verdict};
+use whyfaster_stats::Estimate;
 use whyfaster_words::display::Sort;
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;

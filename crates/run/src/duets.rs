@@ -10,7 +10,7 @@ use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::Plan;
 use whyfaster_core::sample::{Arm, Batch, Duet};
-use whyfaster_core::stats::quantile::median;
+use whyfaster_stats::quantile::median;
 use whyfaster_words::exit::Failure;
 
 use super::rig::{Ran, Rig};

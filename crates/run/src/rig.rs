@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::metric::{Dimension, Metric};
 use whyfaster_core::plan::{FailurePolicy, Mode, Placement, Plan};
 use whyfaster_core::run::{Run, RunKind};
 use whyfaster_core::sample::{Arm, Batch, Copies, Duet, OutputDifference, SchedAccount, Trial};
+use whyfaster_stats::random::Random;
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::client::NoOutcome;
@@ -52,7 +52,7 @@ pub(super) struct Rig<'a> {
     pub(super) machine: &'a dyn Machine,
     /// Each as soon as its setup ran, which may be what builds it.
     commands: Vec<Option<Command>>,
-    rng: ChaCha8Rng,
+    rng: Random,
     /// Whom the commands are to become.
     run_as: Option<RunAs>,
     /// Alternatives whose setup was begun, and whose cleanup did not run yet.
@@ -69,7 +69,7 @@ impl<'a> Rig<'a> {
             plan,
             machine,
             commands: vec![None; plan.alternatives.len()],
-            rng: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
+            rng: Random::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
             run_as: RunAs::of(plan.user.as_ref()),
             set_up: Vec::new(),
             trials: Vec::new(),

@@ -2,7 +2,7 @@
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 use whyfaster_words::exit::Failure;
 
 use super::machine::Machine;
@@ -12,7 +12,7 @@ use super::rig::Ran;
 pub(crate) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     // The timed rounds have other streams: their numbers hold the load in the upper half.
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Random::seed_from_u64(seed);
     rng.set_stream(u64::MAX - u64::from(round));
     order.shuffle(&mut rng);
     order

@@ -9,9 +9,9 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::reason::Reason;
 use crate::sample::{Arm, Batch};
-use crate::stats::eprocess::Block;
-use crate::stats::{Observation, bootstrap, sign};
 use crate::verdict::{FloorBlocks, Judgement, Ratio, Rule, Verdict, judge};
+use whyfaster_stats::eprocess::Block;
+use whyfaster_stats::{Observation, bootstrap, sign};
 
 /// Rounds without which there is no verdict at this load.
 pub fn least_rounds(plan: &Plan, host: &Host, load: u32) -> u32 {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::rounds::{Arms, TINY_S, arms, median_of, median_wall};
 use crate::bounds::{self, Alone};
+use crate::crossover;
 use crate::host::Host;
 use crate::missing::NotMeasured;
 use crate::plan::{Mode, Plan};
 use crate::sample::{Arm, Batch, Duet, SchedAccount, Trial};
-use crate::stats::looks::Precision;
 use crate::verdict::Rule;
 use crate::warning::Place;
-use crate::{crossover, stats};
+use whyfaster_stats::looks::Precision;
 
 /// What there is to analyse.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +142,7 @@ pub(super) fn change_since(
 /// first look and the last.
 pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
     let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
-    stats::bonferroni(alpha(plan) * share, others(plan).count())
+    whyfaster_stats::bonferroni(alpha(plan) * share, others(plan).count())
 }
 
 /// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.
@@ -152,7 +152,7 @@ pub(super) fn alpha(plan: &Plan) -> f64 {
 
 /// Error probability of what is said of one alternative by itself, whatever levels there are.
 pub(super) fn alpha_per_alternative(plan: &Plan) -> f64 {
-    stats::bonferroni(alpha(plan), others(plan).count())
+    whyfaster_stats::bonferroni(alpha(plan), others(plan).count())
 }
 
 /// How the interval of a median of so many rounds is made. Cut short, their number was not fixed after all.

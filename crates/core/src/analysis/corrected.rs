@@ -17,8 +17,8 @@ use super::rounds::{Arms, time};
 use crate::metric::Metric;
 use crate::plan::{Mode, Pace};
 use crate::sample::Batch;
-use crate::stats::{Observation, quantile};
 use crate::verdict::Ratio;
+use whyfaster_stats::{Observation, quantile};
 
 /// CPU time above this part that was stolen is worth a word, and so is a clock that changed by more.
 pub(crate) const WORTH_A_WORD: f64 = 0.01;

@@ -11,8 +11,8 @@ use crate::bounds::{self, Alone};
 use crate::crossover::{self, Crossover, NotPredicted};
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::Observation;
 use crate::verdict::Ratio;
+use whyfaster_stats::Observation;
 
 /// The crossovers of all alternatives with the baseline.
 pub(super) fn crossovers(
@@ -101,14 +101,14 @@ fn span_over_work(context: &Context<'_>, index: usize) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use whyfaster_stats::random::Random;
 
     use super::super::tests::fixture::{Fixture, OTHER, jitter};
     use super::*;
 
     /// Rounds of a serial command and of a pipeline that has a tenth more work, on CPUs that run at two speeds. Their bounds meet at 2 / 1.1.
     fn at_two_speeds(seed: u64, rounds: u32, noise: f64) -> Vec<Crossover> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = Random::seed_from_u64(seed);
         let fixture = Fixture::two(&[1], rounds, |_, arm, _| {
             let pace = if rng.random_bool(0.4) { 1.8 } else { 1.0 };
             let mut noisy = |it: f64| it * pace * (1.0 + noise * rng.random_range(-1.0..1.0));

@@ -15,9 +15,9 @@ use super::results::{DuetComparison, Level};
 use crate::bounds::Alone;
 use crate::plan::Plan;
 use crate::sample::Duet;
-use crate::stats::eprocess::Block;
-use crate::stats::{Observation, sign};
 use crate::verdict::Rule;
+use whyfaster_stats::eprocess::Block;
+use whyfaster_stats::{Observation, sign};
 
 /// By how much the ratio at once may differ from the one of runs apart, as `bench/pace` found it: loops 0.1%, sorts, pipelines and walks over
 /// memory up to 2%.

@@ -7,7 +7,7 @@ use super::rounds::{self, TINY_S, median_of, timed_out};
 use crate::bounds::{Alone, Bound};
 use crate::plan::Mode;
 use crate::sample::Batch;
-use crate::stats::{Estimate, Observation, quantile, sign};
+use whyfaster_stats::{Estimate, Observation, quantile, sign};
 
 /// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
 pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> LevelResult {

@@ -8,8 +8,8 @@ use crate::metric::Metric;
 use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::Mode;
 use crate::sample::Batch;
-use crate::stats::Observation;
 use crate::verdict::{Ratio, Verdict, judge};
+use whyfaster_stats::Observation;
 
 /// The metric of one batch, as it counts: the time as in every comparison, the memory of the largest copy, of all else
 /// what one copy has on average. What the time-out cut short is at least what was seen. `None` where it was not measured.

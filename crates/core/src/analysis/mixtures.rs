@@ -4,8 +4,8 @@ use super::context::Context;
 use super::rounds::median_of;
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch, Trial};
-use crate::stats::quantile;
 use crate::warning::Caution;
+use whyfaster_stats::quantile;
 
 /// A first run is far slower if it takes this many times as long as the slowest later run, and this many seconds longer.
 const FIRST: (f64, f64) = (3.0, 0.02);

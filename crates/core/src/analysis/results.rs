@@ -7,9 +7,9 @@ use crate::crossover::Crossover;
 use crate::metric::Metric;
 use crate::missing::NotMeasured;
 use crate::reason::Reason;
-use crate::stats::Estimate;
 use crate::verdict::{LessSure, Method, Ratio, Verdict};
 use crate::warning::Warning;
+use whyfaster_stats::Estimate;
 
 /// What follows from the samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::{self, Estimate, Observation, quantile};
+use whyfaster_stats::{Estimate, Observation, quantile};
 
 /// The batches of one level, by arm and round.
 pub(super) type Arms<'a> = BTreeMap<Arm, BTreeMap<u32, &'a Batch>>;
@@ -170,7 +170,7 @@ pub(super) const TINY_S: f64 = 1e-12;
 pub(super) fn estimate(observations: &[Observation], interval: Option<(f64, f64)>) -> Estimate {
     let finite = |x: f64| x.is_finite().then_some(x);
     Estimate {
-        median: stats::median_of(observations).unwrap_or(0.0),
+        median: whyfaster_stats::median_of(observations).unwrap_or(0.0),
         low: interval.and_then(|interval| finite(interval.0)),
         high: interval.and_then(|interval| finite(interval.1)),
     }

@@ -4,8 +4,8 @@ use super::compare::{contrasts, sides};
 use super::rounds::{arms, time};
 use crate::plan::Plan;
 use crate::sample::Batch;
-use crate::stats::eprocess::{Evidence, estimate, step};
 use crate::verdict::{Ratio, ratio};
+use whyfaster_stats::eprocess::{Evidence, estimate, step};
 
 /// The ratio of the alternative at this place to the baseline at the load `to`, over that at the load `from`, with its interval at error
 /// probability `alpha`. `None` if they were not compared at both.

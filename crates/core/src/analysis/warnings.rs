@@ -11,9 +11,9 @@ use crate::crossover;
 use crate::plan::{Alternative, Mode, Plan};
 use crate::reason;
 use crate::sample::{Arm, Batch, Trial};
-use crate::stats::quantile;
 use crate::verdict::Verdict;
 use crate::warning::{Caution, Place};
+use whyfaster_stats::quantile;
 
 /// An effect smaller than this may come from how one build happens to lie in memory (Mytkowicz and others, ASPLOS 2009).
 const LAYOUT: f64 = 0.01;

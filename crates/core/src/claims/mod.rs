@@ -13,7 +13,7 @@ mod traced;
 use std::collections::BTreeSet;
 
 use crate::plan::{Loads, Plan};
-use crate::stats::{self, sign};
+use whyfaster_stats::sign;
 
 pub use evidence::{
     Against, AtLoad, Change, Evidence, Judgement, Lack, NoPrice, NotCompared, Outcome, RowRatio, Silence,
@@ -68,7 +68,7 @@ pub fn confidence(claims: &[Claim], plan: &Plan) -> f64 {
 
 /// Error probability of one interval of prices.
 fn shared(claims: &[Claim], confidence: f64) -> f64 {
-    stats::bonferroni(1.0 - confidence, claims.iter().map(Claim::intervals).sum())
+    whyfaster_stats::bonferroni(1.0 - confidence, claims.iter().map(Claim::intervals).sum())
 }
 
 /// The least number of repetitions that decides anything of these claims about prices.

@@ -5,9 +5,9 @@
 
 use super::evidence::{Decision, Evidence, Outcome, Silence, SilentTraces, Traced};
 use super::rule::{Rule, Runs, Share};
-use crate::stats::{Observation, quantile, sign};
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Ratio;
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// A run that takes this much longer traced than untraced tells of the tracing, or of a busy machine.
 const DISTURBED: f64 = 1.5;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::split::{Group, Split, split};
 use super::{Fleet, Machine, RATE, Row};
 use crate::price::fingerprint::{Difference, differences};
-use crate::stats::{self, Observation, quantile, sign};
 use crate::verdict::Ratio;
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub fn change(before: &Fleet, after: &Fleet, delta: f64) -> ChangeReport {
     let Changes { machines, rows, of_machines: changes } = Changes::of(before, after);
     let splits = split(&machines, &changes);
     let p_values: Vec<f64> = changes.iter().map(|row| p_value(row)).collect();
-    let level = stats::benjamini_hochberg(&p_values, RATE);
+    let level = whyfaster_stats::benjamini_hochberg(&p_values, RATE);
     let mut rows: Vec<RowChange> = rows
         .into_iter()
         .zip(changes)

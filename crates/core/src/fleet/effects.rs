@@ -219,7 +219,7 @@ fn mean(each: &[(f64, f64)], between: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use whyfaster_stats::random::Random;
 
     use super::super::simulated::{Planted, fleet};
     use super::*;
@@ -238,7 +238,7 @@ mod tests {
 
     /// Twenty machines: each with this effect by its CPU, true differences of `between` and an error of `error`.
     fn planted(effects: [f64; 2], between: f64, error: f64, seed: u64) -> Vec<OnMachine> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = Random::seed_from_u64(seed);
         let mut normal = || (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
         let machines = fleet(&Planted { machines: 20, seed, ..Planted::default() }).machines;
         let each = machines

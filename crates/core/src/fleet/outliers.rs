@@ -11,7 +11,7 @@
 //!    only, are read off all rows together (`Tails`).
 //! 3. A machine's p-value is that of its most striking family or row, corrected for their number (Bonferroni; families share one half
 //!    of the error, single rows the other). Of the machines that are named, a share of at most [`RATE`] is expected to be wrong
-//!    ([`stats::benjamini_hochberg`]).
+//!    ([`whyfaster_stats::benjamini_hochberg`]).
 //! 4. The rows of a named machine are told at the rate that is left to them by having chosen the machine (Benjamini and Bogomolov,
 //!    "Selective inference on multiple families of hypotheses", 2014).
 
@@ -23,9 +23,9 @@ use super::robust::{self, Null, Tails};
 use super::split::medians;
 use super::{Machine, RATE, Row};
 use crate::price::fingerprint::{Difference, Fact};
-use crate::stats::order::largest_first;
-use crate::stats::{self, quantile};
 use crate::verdict::Ratio;
+use whyfaster_stats::order::largest_first;
+use whyfaster_stats::quantile;
 
 /// A group with fewer machines than these has no middle that one of them could be off.
 pub const LEAST_MACHINES: usize = 3;
@@ -150,7 +150,7 @@ pub fn outliers(
     let of_machine: Vec<Option<(usize, f64)>> =
         (0..machines.len()).map(|machine| striking(&asked, machine)).collect();
     let judged: Vec<f64> = of_machine.iter().flatten().map(|(_, p)| *p).collect();
-    let level = stats::benjamini_hochberg(&judged, RATE);
+    let level = whyfaster_stats::benjamini_hochberg(&judged, RATE);
     let named: Vec<(usize, usize, f64)> = of_machine
         .iter()
         .enumerate()
@@ -162,7 +162,7 @@ pub fn outliers(
     let overall = varied(&Pattern::Everything);
     // Made once: many machines may be off in the same rows.
     let mut of_pattern: BTreeMap<usize, Distances> = BTreeMap::new();
-    let at_once = stats::bonferroni(RATE, overall.told());
+    let at_once = whyfaster_stats::bonferroni(RATE, overall.told());
     let distances = (0..machines.len()).map(|machine| overall.ratio(machine, at_once)).collect();
     let mut found: Vec<Outlier> = named
         .iter()
@@ -464,7 +464,7 @@ fn off(
     };
     let told: Vec<(usize, f64)> =
         rows.iter().enumerate().filter_map(|(at, row)| Some((at, single(row)?))).collect();
-    let level = stats::benjamini_hochberg(&told.iter().map(|(_, p)| *p).collect::<Vec<_>>(), rate);
+    let level = whyfaster_stats::benjamini_hochberg(&told.iter().map(|(_, p)| *p).collect::<Vec<_>>(), rate);
     let mut found: Vec<OutlyingRow> = told
         .iter()
         .filter(|(_, p)| *p <= level)

@@ -6,8 +6,8 @@ use super::outliers::{Found, LEAST_MACHINES, Outlier, outliers};
 use super::split::{Group, Split, split};
 use super::{Fleet, Row};
 use crate::price::fingerprint::Fact;
-use crate::stats::quantile;
 use crate::verdict::Ratio;
+use whyfaster_stats::quantile;
 
 /// The prices of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::stats::quantile;
+use whyfaster_stats::quantile;
 
 /// The median absolute deviation of a normal distribution, as a part of its standard deviation: 1 / 1.4826.
 const NORMAL: f64 = 1.4826;

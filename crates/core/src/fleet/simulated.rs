@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::{Fleet, Machine, Row};
 use crate::host::HostFacts;
@@ -76,7 +76,7 @@ impl Planted {
 const GROUPS: [&str; 5] = ["kernel", "process", "thread", "pipe", "cpu"];
 
 pub(super) fn fleet(planted: &Planted) -> Fleet {
-    let mut rng = ChaCha8Rng::seed_from_u64(planted.seed);
+    let mut rng = Random::seed_from_u64(planted.seed);
     let rows: Vec<Row> = (0..60)
         .map(|at| Row {
             group: GROUPS[at % 5].into(),
@@ -87,7 +87,7 @@ pub(super) fn fleet(planted: &Planted) -> Fleet {
         .collect();
     let machines: Vec<Machine> = (0..planted.machines).map(|at| machine(planted, at, &mut rng)).collect();
     let shared: Vec<f64> = machines.iter().map(|_| planted.shared * noise(planted, &mut rng)).collect();
-    let cost = |row: &Row, of_row: f64, at: usize, rng: &mut ChaCha8Rng| {
+    let cost = |row: &Row, of_row: f64, at: usize, rng: &mut Random| {
         let kernel = if row.group == "cpu" { 0.0 } else { planted.kernel };
         let reached = planted.only == Off::All || row.crosses_cpus();
         let broken = if planted.broken(at) && reached { planted.by } else { 0.0 };
@@ -106,7 +106,7 @@ pub(super) fn fleet(planted: &Planted) -> Fleet {
     Fleet { machines, rows, costs }
 }
 
-fn machine(planted: &Planted, at: usize, rng: &mut ChaCha8Rng) -> Machine {
+fn machine(planted: &Planted, at: usize, rng: &mut Random) -> Machine {
     let cpu = format!("CPU {}", at % 2);
     // A fact that bears on nothing.
     let governor = ["performance", "schedutil"][rng.random_range(0..2)];
@@ -123,12 +123,12 @@ fn machine(planted: &Planted, at: usize, rng: &mut ChaCha8Rng) -> Machine {
 }
 
 /// About normal: the sum of twelve uniform numbers.
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
+fn normal(rng: &mut Random) -> f64 {
     (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>()
 }
 
 /// The same; with long tails, one in twenty is three times as far.
-fn noise(planted: &Planted, rng: &mut ChaCha8Rng) -> f64 {
+fn noise(planted: &Planted, rng: &mut Random) -> f64 {
     let normal = normal(rng);
     if planted.skewed {
         // The sum of a normal and an exponential number, of variance 1.

@@ -15,7 +15,7 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::{Machine, RATE, robust};
 use crate::price::fingerprint::Fact;
-use crate::stats::{self, quantile};
+use whyfaster_stats::quantile;
 
 /// So many spreads from the median of its group a value is pulled in to.
 const FAR: f64 = 4.0;
@@ -111,7 +111,7 @@ fn next(
     let gains: Vec<Vec<Gain>> =
         candidates.iter().map(|(_, finer)| rows.iter().map(|row| gain(row, finer)).collect()).collect();
     let all: Vec<f64> = gains.iter().flatten().map(|gain| gain.p_value).collect();
-    let level = stats::benjamini_hochberg(&all, RATE);
+    let level = whyfaster_stats::benjamini_hochberg(&all, RATE);
     let shares = |gains: &[Gain]| -> Vec<f64> {
         let each = gains.iter().zip(before).map(|(gain, before)| match before {
             Some(before) if *before > 0.0 => (gain.variance / before).clamp(0.0, 1.0),

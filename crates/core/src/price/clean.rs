@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::delay::{Usual, is_foreign};
 use super::sample::{Expect, Sample, Series};
-use crate::stats::order::largest_first;
-use crate::stats::quantile;
+use whyfaster_stats::order::largest_first;
+use whyfaster_stats::quantile;
 
 /// How many samples were left out, each counted under the first reason that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //!
 //! 1. Every row has an exact test of "the prices are equal", and one of "they differ by delta or more"
 //!    (`evidence`). Of the rows that are called different, and of those that are called the same, a share of at most
-//!    `alpha` is expected to be wrong by noise ([`stats::benjamini_hochberg`]: the false discovery rate). Where no row differs
+//!    `alpha` is expected to be wrong by noise ([`whyfaster_stats::benjamini_hochberg`]: the false discovery rate). Where no row differs
 //!    in truth, that is the probability that any is called different. The interval of a row is at the error probability at
 //!    which its kind was decided.
 //! 2. Wholly within the band from 1/(1 + delta) to 1 + delta: **same**.
@@ -35,7 +35,6 @@ use super::paired::more;
 use super::pairing::{Other, Pairing};
 use super::side::Side;
 use crate::missing::Obstacle;
-use crate::stats;
 use crate::verdict::Verdict;
 
 /// By what rule rows are told apart.
@@ -234,13 +233,13 @@ impl Levels {
             different.push(if open { 1.0 } else { evidence.p_equal() });
             same.push(evidence.p_different(band));
         }
-        let level = stats::benjamini_hochberg(&different, rule.alpha);
+        let level = whyfaster_stats::benjamini_hochberg(&different, rule.alpha);
         let found = different.iter().any(|p| *p <= level);
         let step = rule.alpha / different.len().max(1) as f64;
         Self {
             different: level,
             next: if found { (level + step).min(rule.alpha) } else { level },
-            same: stats::benjamini_hochberg(&same, rule.alpha),
+            same: whyfaster_stats::benjamini_hochberg(&same, rule.alpha),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Two lists of the same machine differ in no row beyond the stated rate; planted differences are found.
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::super::fixture::{list, row, samples};
 use super::super::list::PriceList;
@@ -10,8 +10,8 @@ use super::*;
 use crate::missing::Crowd;
 
 /// A machine with noise: samples have a one-sided tail, repetitions differ from each other, the whole list drifts.
-fn machine(rng: &mut ChaCha8Rng, rows: usize, repetitions: u32, factor: impl Fn(usize) -> f64) -> PriceList {
-    let normal = |rng: &mut ChaCha8Rng| (0..12).map(|_| rng.random_range(-0.5..0.5f64)).sum::<f64>();
+fn machine(rng: &mut Random, rows: usize, repetitions: u32, factor: impl Fn(usize) -> f64) -> PriceList {
+    let normal = |rng: &mut Random| (0..12).map(|_| rng.random_range(-0.5..0.5f64)).sum::<f64>();
     let slope = 0.02 * normal(rng);
     let rows = (0..rows)
         .map(|index| {
@@ -40,7 +40,7 @@ fn different(comparison: &Comparison) -> usize {
 
 #[test]
 fn the_same_machine_twice_differs_in_no_row_beyond_the_rate() {
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut rng = Random::seed_from_u64(3);
     let rule = Rule { delta: 0.0, alpha: 0.05 };
     let trials = 60;
     let wrong = (0..trials)
@@ -55,7 +55,7 @@ fn the_same_machine_twice_differs_in_no_row_beyond_the_rate() {
 
 #[test]
 fn planted_differences_are_found_and_stand_first() {
-    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut rng = Random::seed_from_u64(4);
     let factor = |index: usize| match index {
         3 => 2.0,
         7 => 0.4,
@@ -186,7 +186,7 @@ fn times(list: &PriceList, factor: f64) -> PriceList {
 /// repetitions of a quick list, which a Bonferroni correction over so many rows would leave without any interval.
 #[test]
 fn a_copy_that_is_ten_times_as_dear_is_slower_in_every_row() {
-    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let mut rng = Random::seed_from_u64(6);
     for (rows, repetitions) in [(225, 6), (309, 8), (39, 6)] {
         let mut one = machine(&mut rng, rows, repetitions, |_| 1.0);
         // The same crowd around both explains nothing.
@@ -204,7 +204,7 @@ fn a_copy_that_is_ten_times_as_dear_is_slower_in_every_row() {
 /// One row of 225 that differs: six repetitions do not suffice for it, eight do, and the report says eight.
 #[test]
 fn a_single_row_of_many_says_how_many_repetitions_it_needs() {
-    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut rng = Random::seed_from_u64(7);
     let mut pair = |repetitions| {
         let factor = |index: usize| if index == 9 { 10.0 } else { 1.0 };
         let lists =
@@ -220,7 +220,7 @@ fn a_single_row_of_many_says_how_many_repetitions_it_needs() {
 /// Many rows differ, many do not: of those that are called different, few are wrong.
 #[test]
 fn the_false_discovery_rate_is_kept() {
-    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut rng = Random::seed_from_u64(8);
     let factor = |index: usize| if index < 30 { 1.6 } else { 1.0 };
     let (mut called, mut wrong) = (0, 0);
     for _ in 0..20 {

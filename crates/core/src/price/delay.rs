@@ -7,7 +7,7 @@
 //! machine is so busy that such waits are usual.
 
 use super::sample::Sample;
-use crate::stats::quantile;
+use whyfaster_stats::quantile;
 
 /// The usual wait and time are those of the samples that waited least: this part of them.
 const UNDISTURBED: f64 = 0.1;

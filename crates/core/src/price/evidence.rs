@@ -4,7 +4,7 @@
 //! test. Both leave out so many of the ordered differences at each end, so that test and interval always agree: the
 //! p-value of "they are equal" is at most `alpha` exactly where the interval at `alpha` does not hold 0.
 
-use crate::stats::{quantile, ranks, sign};
+use whyfaster_stats::{quantile, ranks, sign};
 
 /// Ordered differences, second minus first on the log scale, and what leaving some of them out risks.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use super::clean::Clean;
 use super::inside::Unit;
 use super::sample::Sample;
 use crate::missing::Obstacle;
-use crate::stats::{Observation, quantile, sign};
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// The fixed cost is at most this part of the shorter batch. The ends of its interval may lie twice as far out, for they hold
 /// the noise of few repetitions.

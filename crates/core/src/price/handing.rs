@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Observation, quantile, sign};
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// What a list of a ladder knows beside its prices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::list::{Price, PriceList};
-use crate::stats::{self, Observation, quantile, sign};
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// More repetitions than this are no advice.
 const MOST_NEEDED: f64 = 1000.0;
@@ -48,7 +48,7 @@ impl Paired {
     /// The median and its interval at error probability `alpha`. `None` without a pair.
     pub(crate) fn estimate(&self, alpha: f64) -> Option<Estimate> {
         Some(Estimate {
-            value: stats::median_of(&self.values)?,
+            value: whyfaster_stats::median_of(&self.values)?,
             interval: sign::median_interval(&self.values, alpha),
             repetitions: self.values.len(),
         })

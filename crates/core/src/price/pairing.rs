@@ -10,8 +10,8 @@ use super::list::{Price, PriceList};
 use super::pace::Pace;
 use super::side::Side;
 use crate::missing::{Crowd, Noise, Obstacle};
-use crate::stats::{quantile, ranks};
 use crate::verdict::Verdict;
+use whyfaster_stats::{quantile, ranks};
 
 /// One row of another list against the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::Clean;
 use super::sample::{Range, Row, Sample};
 use crate::missing::{Counted, Obstacle};
-use crate::stats::quantile;
+use whyfaster_stats::quantile;
 
 /// A batch must last so long, which is some five readings of the clock: a shorter one may be nothing but these.
 const LEAST_BATCH_NS: f64 = 100.0;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::evidence::Evidence;
 use super::list::{Price, PriceList};
 use super::summary::FLOOR;
-use crate::stats::quantile;
+use whyfaster_stats::quantile;
 
 /// A list with the repetitions of its rows.
 pub(super) struct Side<'a> {

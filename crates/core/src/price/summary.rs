@@ -4,7 +4,7 @@
 //! repetition share its memory layout and its minute, so that thousands of them are no thousand witnesses. The typical cost
 //! is the median of the repetitions' medians, and its interval is that of the sign test over them.
 
-use crate::stats::{Observation, quantile, sign};
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// Floor: this part of the samples is cheaper.
 pub const FLOOR: f64 = 0.05;

@@ -17,7 +17,7 @@ use super::report::{
 use super::setting::Facts;
 use super::stage_rows;
 use super::{gaps, syscalls, work};
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 impl Analysis {
     pub(super) fn report(&self, counts: &Counts, facts: &Facts) -> TraceReport {

@@ -2,7 +2,7 @@
 
 use super::command::CommandName;
 use super::report::{PathRow, SharerRow, SyscallRow, WaitRow, WorkRow};
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Whose calls make one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

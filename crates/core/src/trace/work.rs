@@ -19,7 +19,7 @@ use super::path::Startup;
 use super::processes::{Made, Processes};
 use super::report::{Direction, TransferRow, WorkKind, WorkRow};
 use super::setting::{Facts, Operation};
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Calls of one group.
 #[derive(Clone, Copy, Debug, Default)]

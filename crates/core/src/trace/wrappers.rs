@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::event::Pid;
 use super::ledger::seconds;
 use super::report::WrapperRow;
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Rows at most. What comes beyond is left out: nobody writes so many wrappers.
 const MOST: usize = 1 << 10;

@@ -7,10 +7,10 @@ use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
 use super::system_time;
-use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+use whyfaster_stats::order::largest_first;
 
 /// One alternative: its traced runs without the cost of observing, and its untraced ones.
 #[derive(Clone, Debug)]

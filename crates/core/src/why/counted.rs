@@ -17,9 +17,9 @@ use super::input::{ExplainInput, Untraced};
 use super::medians::median;
 use super::rules::Pair;
 use super::system_time::TOLD_APART_S;
-use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::report::SyscallRow;
+use whyfaster_stats::Estimate;
 
 /// Operations that take at least this part of the kernel's time by what they usually cost are what it may be for.
 const LIKELY: f64 = 0.1;

@@ -6,9 +6,9 @@ use super::statement::{Deciding, FlipLoad, WorkTold};
 use crate::analysis::Comparison;
 use crate::bounds;
 use crate::crossover::Crossover;
-use crate::stats::Estimate;
 use crate::trace::report::WorkKind;
 use crate::verdict::Verdict;
+use whyfaster_stats::Estimate;
 
 /// Kinds of work that are named, at most.
 const NAMED: usize = 2;

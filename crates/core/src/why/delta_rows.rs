@@ -9,10 +9,10 @@ use super::medians::{estimate, of_rounds};
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
-use crate::stats::Estimate;
-use crate::stats::looks::Precision;
-use crate::stats::order::largest_first;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
+use whyfaster_stats::Estimate;
+use whyfaster_stats::looks::Precision;
+use whyfaster_stats::order::largest_first;
 
 /// Differences of the sums by key, over the rounds in which both ran; the largest first.
 fn deltas<K: Ord + Clone>(

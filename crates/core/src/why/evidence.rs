@@ -6,9 +6,9 @@ use super::causes::About;
 use super::kinds::work_kind;
 use super::report::{Account, Evidence};
 use super::statement::Measure;
-use crate::stats::order::largest_first;
 use crate::trace::command::CommandName;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
+use whyfaster_stats::order::largest_first;
 
 /// Rows of path and work that stand behind a finding, each.
 const ROWS: usize = 3;

@@ -17,10 +17,10 @@ use super::statement::Refusal;
 use super::stolen;
 use super::wrapped;
 use crate::analysis::Comparison;
-use crate::stats::Estimate;
-use crate::stats::looks::Precision;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
+use whyfaster_stats::Estimate;
+use whyfaster_stats::looks::Precision;
 
 /// Explains a measurement, in kinds with their numbers; the texts are empty, and made where they are shown or stored. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
@@ -212,7 +212,7 @@ impl Both<'_> {
 #[cfg(test)]
 mod tests {
     use super::floor_s;
-    use crate::stats::Estimate;
+    use whyfaster_stats::Estimate;
 
     #[test]
     fn noise_of_a_short_baseline_hides_nothing_of_a_long_alternative() {

@@ -7,10 +7,10 @@ use super::account::Alternative;
 use super::categories::{looks, misses};
 use super::input::Untraced;
 use super::medians::median;
-use crate::stats::order::largest_first;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, SharerKind, WorkKind};
+use whyfaster_stats::order::largest_first;
 
 /// One side.
 #[derive(Clone, Debug, Default)]

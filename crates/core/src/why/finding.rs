@@ -11,8 +11,8 @@ use super::functions;
 use super::medians::of_rounds;
 use super::report::{Account, Finding};
 use super::rules::{Causes, Pair, alone, causes};
-use crate::stats::Estimate;
-use crate::stats::looks::Precision;
+use whyfaster_stats::Estimate;
+use whyfaster_stats::looks::Precision;
 
 /// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
 const MISPLACED_COST: f64 = 0.25;

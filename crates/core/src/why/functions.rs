@@ -6,8 +6,8 @@ use super::account::Alternative;
 use super::causes::{About, definition};
 use super::report::{Finding, Function};
 use super::statement::Pair;
-use crate::stats::order::largest_first;
 use crate::trace::report::{Code, WorkKind};
+use whyfaster_stats::order::largest_first;
 
 /// Samples of the slower one below which nothing is said of their shares: half of 50 is between 36% and 64%.
 const ENOUGH: f64 = 50.0;

@@ -6,9 +6,9 @@ use super::kinds_at_load::{Kind, kinds};
 use super::report::{Evidence, Growth};
 use super::statement::{CopyCost, GrowsIn, KindsUnknown, Measure, Trend};
 use crate::analysis::LevelResult;
-use crate::stats::order::largest_first;
-use crate::stats::scalability;
 use crate::trace::report::WorkKind;
+use whyfaster_stats::order::largest_first;
+use whyfaster_stats::scalability;
 
 /// A cost that grows by less than this part is the same.
 const SAME: f64 = 0.05;

@@ -1,8 +1,8 @@
 //! Medians with their intervals, and parts that are brought to a sum. No step: the helpers of the others.
 
-use crate::stats::Estimate;
-use crate::stats::looks::Precision;
-use crate::stats::{Observation, quantile, sign};
+use whyfaster_stats::Estimate;
+use whyfaster_stats::looks::Precision;
+use whyfaster_stats::{Observation, quantile, sign};
 
 /// The median with the interval of the sign test at error probability `alpha`. No values: 0 without an interval.
 pub(super) fn estimate(values: &[f64], alpha: f64) -> Estimate {

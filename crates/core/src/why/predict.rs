@@ -14,7 +14,7 @@ use crate::analysis::LevelResult;
 use crate::bounds::{self, Alone};
 use crate::crossover;
 use crate::plan::Mode;
-use crate::stats::Estimate;
+use whyfaster_stats::Estimate;
 
 /// A level is full when its work alone takes this many spans.
 const FULL: f64 = 1.5;

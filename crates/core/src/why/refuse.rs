@@ -3,9 +3,9 @@
 use super::account::Alternative;
 use super::input::ExplainInput;
 use super::statement::Refusal;
-use crate::stats::Estimate;
 use crate::trace::report::{Level, WorkKind};
 use crate::verdict::Verdict;
+use whyfaster_stats::Estimate;
 
 /// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
 pub(super) fn whole(given: &ExplainInput<'_>, alone: usize) -> Option<Refusal> {

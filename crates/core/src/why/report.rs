@@ -7,13 +7,13 @@ use super::experiments::{Edit, Pace, Shown};
 use super::statement::{
     Answer, CopyCost, Deciding, Fact, KindsUnknown, LeftOut, Measure, Pair, PredictedFrom, Refusal,
 };
-use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
 use crate::trace::stacks::Stacks;
 use crate::trace::stored::Stored;
 use crate::verdict::Ratio;
+use whyfaster_stats::Estimate;
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use whyfaster_core::metric::Metric;
 use whyfaster_core::plan::{Alternative, Mode};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
-use whyfaster_core::stats::quantile::{mean, median, stddev};
+use whyfaster_stats::quantile::{mean, median, stddev};
 
 /// The parameter that tells levels apart.
 const LOAD: &str = "load";

@@ -23,7 +23,7 @@ use super::first;
 use super::section::{paragraphs, quiet};
 use super::stories::change;
 use super::table::{interval, ratio_interval};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Rows, groups and machines of a first screen.
 const ROWS: usize = 12;

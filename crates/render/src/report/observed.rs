@@ -15,7 +15,7 @@ use super::figures::flame::{self, View};
 use super::page::{Page, Section, figure, missing};
 use super::when::{self, When};
 use super::{plot, table};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Timelines, flame graphs and calls of a comparison.
 pub(super) fn sections(

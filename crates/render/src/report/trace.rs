@@ -18,7 +18,7 @@ use super::figures::stacked::{self, Bar, Part};
 use super::page::{Page, Section, figure, minute, missing};
 use super::when::When;
 use super::{look_of_page, look_of_text, machine, observed, table, when, why};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// The page; `raw` are the bytes of the record as a file.
 pub fn trace(record: &TraceRecord, shown: &Shown, raw: &[u8], look: &Look) -> anyhow::Result<Page> {

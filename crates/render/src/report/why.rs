@@ -22,7 +22,7 @@ use super::figures::waterfall::{self, Step};
 use super::page::{Page, Section, figure, missing};
 use super::table;
 use super::when::{self, When};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// What explains the differences, those that were observed.
 pub(super) fn sections(page: &mut Page, record: &Record, when: &[When<'_>], names: &Names, look: &Look) {

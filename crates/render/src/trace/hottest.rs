@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whyfaster_core::studied::Hot;
 
 use super::flame::Flames;
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Innermost frames that tell stacks apart: more of them would split what is one place for a reader.
 const FRAMES: usize = 3;

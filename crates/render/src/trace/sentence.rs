@@ -1,7 +1,7 @@
 //! What the command spent its time on, in one sentence.
 
-use whyfaster_core::stats::order::largest_first;
 use whyfaster_core::trace::report::{Cause, CommandRow, Level, PathKind, TraceReport};
+use whyfaster_stats::order::largest_first;
 use whyfaster_words::look::Look;
 use whyfaster_words::text::for_look;
 use whyfaster_words::units::{digits, percent, time};

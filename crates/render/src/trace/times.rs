@@ -10,7 +10,7 @@ use whyfaster_words::units::{count, percent};
 use super::super::section::{name, scale, section};
 use super::sentence::{of, thousands};
 use super::shown::Shown;
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Who started whom, how many of them.
 pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! The difference by part: of the critical path, of the work, of waiting for a CPU; and the two accounts behind it.
 
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
 use whyfaster_core::why::report::{Account, PathDelta};
+use whyfaster_stats::Estimate;
 use whyfaster_words::clean::clean;
 use whyfaster_words::grid::{Grid, Group, or_absent};
 use whyfaster_words::look::Look;
@@ -165,7 +165,7 @@ fn sampling(account: &Account, look: &Look) -> String {
 
 #[cfg(test)]
 mod tests {
-    use whyfaster_core::stats::Estimate;
+    use whyfaster_stats::Estimate;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The causes with their size, what could be done about them, and the experiments.
 
 use whyfaster_core::fit::bytes;
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::why::report::{Evidence, Experiment, Finding, Outcome};
 use whyfaster_core::why::{Cause, Why, agrees};
+use whyfaster_stats::Estimate;
 use whyfaster_words::grid::{ABSENT, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::{Tone, tone, wrap_indented};

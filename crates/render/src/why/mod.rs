@@ -17,7 +17,7 @@ use whyfaster_words::text::{Tone, tone, wrap, wrap_indented};
 use whyfaster_words::why::{nothing_to_explain, unexplained};
 
 use super::names::Names;
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Differences that are written out, the largest first; the others are in `--json`.
 const WRITTEN_OUT: usize = 3;

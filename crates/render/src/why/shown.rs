@@ -1,8 +1,8 @@
 //! One difference as it is shown, and the words and columns that its sections share.
 
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Difference;
+use whyfaster_stats::Estimate;
 use whyfaster_words::clean::clean;
 use whyfaster_words::grid::{ABSENT, Column, Grid};
 use whyfaster_words::look::Look;

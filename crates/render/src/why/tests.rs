@@ -2,7 +2,6 @@
 
 use whyfaster_core::plan::{Explain, Loads};
 use whyfaster_core::record::Record;
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathAlternative, PathKind, PathRow, SharerKind, WorkKind};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why::report::{
@@ -13,6 +12,7 @@ use whyfaster_core::why::statement::{
     Answer, Because, Fact, LeftOut, Measure, Missing, Pair, Refusal, RoundsLeftOut,
 };
 use whyfaster_core::why::{Cause, Why};
+use whyfaster_stats::Estimate;
 use whyfaster_words::Tell;
 use whyfaster_words::display::Detail;
 use whyfaster_words::look::Look;

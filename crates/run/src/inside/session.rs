@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use whyfaster_core::event::Event;
 use whyfaster_core::host::HostFacts;
 use whyfaster_core::price::{Inside, PriceList, Unit};
-use whyfaster_core::stats::quantile;
 use whyfaster_core::warning::Warning;
 use whyfaster_probe::Probe;
+use whyfaster_stats::quantile;
 use whyfaster_store::worker::protocol::{Hello, Record, parse};
 use whyfaster_words::exit::Failure;
 

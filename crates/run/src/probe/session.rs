@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::host::{Host, moved};
 use whyfaster_core::missing::{NotMeasured, Quantity};
@@ -18,6 +17,7 @@ use whyfaster_core::warning::Warning;
 use whyfaster_host as host;
 use whyfaster_host::Root;
 use whyfaster_probe::Probe;
+use whyfaster_stats::random::Random;
 use whyfaster_store::worker::collect::Collector;
 use whyfaster_store::worker::protocol::{Record, parse};
 use whyfaster_words::exit::{Exit, Failure};
@@ -73,7 +73,7 @@ pub fn measure(
     let mut run = Run {
         request,
         collector: Collector::new(probes),
-        rng: ChaCha8Rng::seed_from_u64(request.seed),
+        rng: Random::seed_from_u64(request.seed),
         began: Instant::now(),
         done: 0,
     };
@@ -159,7 +159,7 @@ fn finish_rows(collector: &mut Collector<'_>, request: &Request, status: Status)
 struct Run<'a> {
     request: &'a Request,
     collector: Collector<'a>,
-    rng: ChaCha8Rng,
+    rng: Random,
     began: Instant,
     /// Lines that have begun.
     done: usize,

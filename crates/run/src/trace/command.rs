@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::{Alternative, Input, Output};
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::trace::event::Pid;
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
 use whyfaster_core::trace::report::Untraced;
 use whyfaster_core::warning::{Caution, Warning};
+use whyfaster_stats::quantile::median;
 use whyfaster_trace::unprivileged::{Bare, bare};
 use whyfaster_words::exit::Failure;
 

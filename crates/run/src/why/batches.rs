@@ -3,10 +3,10 @@
 
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::Mode;
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::{Traced, TracedBatch};
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut};
+use whyfaster_stats::quantile::median;
 
 use super::super::rig::{Ran, Rig};
 use super::super::round::order;

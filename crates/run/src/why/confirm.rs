@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use whyfaster_core::event::Event;
-use whyfaster_core::stats::looks;
 use whyfaster_core::why::report::{Experiment, Outcome};
 use whyfaster_core::why::statement::LeftOut;
 use whyfaster_core::why::{self, Machine, Planned, Shown, Test, Untestable, Why};
+use whyfaster_stats::looks;
 use whyfaster_words::exit::Failure;
 
 use super::super::realtime;

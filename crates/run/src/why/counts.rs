@@ -3,12 +3,12 @@
 
 use whyfaster_core::event::Event;
 use whyfaster_core::sample::{Arm, Batch};
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::trace::Analysis;
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Traced;
+use whyfaster_stats::quantile::median;
 use whyfaster_trace::unprivileged::possible;
 use whyfaster_words::exit::Failure;
 

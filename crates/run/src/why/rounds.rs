@@ -3,10 +3,10 @@
 
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::Explain;
-use whyfaster_core::stats::looks;
 use whyfaster_core::why::report::{RoundSchedule, Traced};
 use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
 use whyfaster_core::why::{self, Settling, Why};
+use whyfaster_stats::looks;
 use whyfaster_words::exit::Failure;
 
 use super::super::rig::{Ran, Rig};

@@ -4,8 +4,8 @@ use whyfaster_core::analysis::Analysis;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Plan, defaults};
 use whyfaster_core::sample::{Arm, Batch};
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::{ExplainInput, Why};
+use whyfaster_stats::quantile::median;
 
 use super::super::machine::Machine;
 

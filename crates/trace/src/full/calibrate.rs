@@ -6,7 +6,7 @@
 mod pair;
 mod program;
 
-use whyfaster_core::stats::quantile;
+use whyfaster_stats::quantile;
 
 use self::pair::{Batch, Pair, Spent};
 use super::TraceError;

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use whyfaster_stats::random::{Random, Rng, SeedableRng};
 
 /// The generators that a study's file may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -39,7 +38,7 @@ pub struct Generated {
 /// A log of `ifconfig` blocks with exactly `lines` lines, and the digest of its addresses, one a line.
 fn ifconfig_log(seed: u64, lines: u32) -> Generated {
     let mut log = Log {
-        random: Random(ChaCha8Rng::seed_from_u64(seed)),
+        random: Draws(Random::seed_from_u64(seed)),
         // A line of such a log has 55 bytes on average.
         text: String::with_capacity(lines as usize * 60),
         addresses: Sha256::new(),
@@ -55,7 +54,7 @@ fn ifconfig_log(seed: u64, lines: u32) -> Generated {
 
 /// A table with exactly `lines` lines of six fields, and the digest of the lines whose fifth field ends in 00.
 fn table(seed: u64, lines: u32) -> Generated {
-    let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+    let mut random = Draws(Random::seed_from_u64(seed));
     let (mut text, mut chosen) = (String::with_capacity(lines as usize * 56), Sha256::new());
     for number in 0..lines {
         let host = random.below(64);
@@ -80,9 +79,9 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// Numbers that only ChaCha's definition decides. `rand`'s own ranges may give other values in another release.
-struct Random(ChaCha8Rng);
+struct Draws(Random);
 
-impl Random {
+impl Draws {
     /// A number below `limit`, near enough to uniform for a log.
     fn below(&mut self, limit: u32) -> u32 {
         let scaled = u64::from(self.0.next_u32()) * u64::from(limit);
@@ -95,7 +94,7 @@ impl Random {
 }
 
 struct Log {
-    random: Random,
+    random: Draws,
     text: String,
     addresses: Sha256,
     left: u32,

@@ -12,7 +12,7 @@ use super::functions::main_function;
 use super::load::when_full;
 use super::numbers::{percent, time};
 use super::wrappers;
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Of a cause, the part from which on a script that stands before a program is named as the reason.
 const MOST: f64 = 0.5;

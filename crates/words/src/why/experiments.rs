@@ -1,8 +1,8 @@
 //! Experiments: what is changed, what is expected, what came out.
 
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::Experiment;
 use whyfaster_core::why::{Edit, InPlace, Pace, Planned, Repeated, Shown, Untestable};
+use whyfaster_stats::quantile::median;
 
 use super::called::Called;
 use super::numbers::{command_line, count, time, upper};

@@ -1,9 +1,9 @@
 //! Why nothing is explained, and what of an explanation was left out.
 
 use whyfaster_core::missing::NotMeasured;
-use whyfaster_core::stats::looks;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut, Missing, Refusal, RoundsLeftOut};
+use whyfaster_stats::looks;
 
 use super::called::Called;
 use super::numbers::{percent, time};

@@ -1,11 +1,11 @@
 //! What is said of explanations: every statement once, to be read as a person would.
 
 use whyfaster_core::plan::{Alternative, Plan};
-use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{Direction, PathKind, WorkKind};
 use whyfaster_core::why::report::{Account, Experiment, Finding, Function, Growth, Outcome, Wrapper};
 use whyfaster_core::why::statement::*;
 use whyfaster_core::why::{Cause, Edit, InPlace, Pace, Repeated, Shown, Untestable};
+use whyfaster_stats::Estimate;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Times corrected for steal and for the clock, on machines where the truth is known.
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::fixture::{Fixture, HIDDEN, OTHER, comparison};
 use crate::analysis::{Comparison, Corrected};
@@ -14,7 +14,7 @@ const TICK_S: f64 = 0.01;
 
 /// One copy at a time takes so many seconds of CPU time, `OTHER` so much longer; of every run up to `most` of its time is stolen besides.
 fn stolen(seed: u64, span_s: f64, effect: f64, most: f64) -> Fixture {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Random::seed_from_u64(seed);
     let mut fixture = Fixture::two(&[1], 24, |_, arm, _| {
         let work = if arm == OTHER { span_s * effect } else { span_s };
         (work, work)
@@ -68,7 +68,7 @@ fn there_is_none_where_little_was_stolen_or_ticks_say_too_little() {
 
 /// Copies that compute for `computing` of a second at 3 GHz and wait for the rest, on a clock from 2 to 4 GHz; `OTHER` computes so much longer.
 fn at_any_clock(seed: u64, effect: f64, computing: f64, user_only: bool) -> Fixture {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Random::seed_from_u64(seed);
     let mut fixture = Fixture::two(&[1], 24, |_, _, _| (1.0, 1.0));
     for batch in &mut fixture.batches {
         let hz = rng.random_range(2e9..4e9);

@@ -1,7 +1,7 @@
 //! CPU time against CPU time, from made-up duets.
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::fixture::{Fixture, OTHER};
 use crate::analysis::{Change, DuetComparison};
@@ -16,11 +16,11 @@ fn found(duets: Vec<Duet>) -> Option<DuetComparison> {
 }
 
 /// Duets on a CPU whose speed changes by 1.9x, and with 1% of noise of their own.
-fn duets(rounds: u32, work: f64, rng: &mut ChaCha8Rng) -> Vec<Duet> {
+fn duets(rounds: u32, work: f64, rng: &mut Random) -> Vec<Duet> {
     noisy_duets(rounds, work, 0.01, rng)
 }
 
-fn noisy_duets(rounds: u32, work: f64, size: f64, rng: &mut ChaCha8Rng) -> Vec<Duet> {
+fn noisy_duets(rounds: u32, work: f64, size: f64, rng: &mut Random) -> Vec<Duet> {
     let duet = |round| {
         let pace = if rng.random_bool(0.5) { 1.9 } else { 1.0 };
         let mut noise = || rng.random_range(-size..size).exp();
@@ -40,7 +40,7 @@ fn noisy_duets(rounds: u32, work: f64, size: f64, rng: &mut ChaCha8Rng) -> Vec<D
 
 #[test]
 fn a_change_of_speed_that_both_meet_is_no_noise() {
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut rng = Random::seed_from_u64(3);
     let found = found(duets(12, 1.1, &mut rng)).expect("there are duets");
     assert_eq!((found.rounds, found.change), (12, Change::More));
     let (low, high) = found.work.low.zip(found.work.high).expect("twelve have an interval");
@@ -50,7 +50,7 @@ fn a_change_of_speed_that_both_meet_is_no_noise() {
 
 #[test]
 fn equal_commands_differ_as_rarely_as_promised() {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut rng = Random::seed_from_u64(5);
     let trials = 2000;
     // The margin does not make up for an interval that is too narrow: without it the promise holds as well.
     let differ = |it: &DuetComparison| {
@@ -79,7 +79,7 @@ fn beside_turns(
     truth: f64,
     bias: f64,
     noise: f64,
-    rng: &mut ChaCha8Rng,
+    rng: &mut Random,
 ) -> (Option<DuetComparison>, Option<Ratio>) {
     let duets = duets(12, truth * bias, rng);
     let mut run =
@@ -91,12 +91,12 @@ fn beside_turns(
 
 #[test]
 fn two_that_change_each_other_are_within_the_margin() {
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut rng = Random::seed_from_u64(11);
     let trials = 100;
     let holds = |ratio: Ratio, truth: f64| {
         ratio.low.is_some_and(|it| it <= truth) && ratio.high.is_some_and(|it| truth <= it)
     };
-    let of = |truth: f64, bias: f64, noise: f64, rng: &mut ChaCha8Rng| {
+    let of = |truth: f64, bias: f64, noise: f64, rng: &mut Random| {
         let found: Vec<DuetComparison> =
             (0..trials).filter_map(|_| beside_turns(truth, bias, noise, rng).0).collect();
         (
@@ -116,7 +116,7 @@ fn two_that_change_each_other_are_within_the_margin() {
 
 #[test]
 fn the_interval_is_never_less_than_the_margin_and_touches_that_of_runs_in_turns() {
-    let mut rng = ChaCha8Rng::seed_from_u64(13);
+    let mut rng = Random::seed_from_u64(13);
     for bias in [0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25] {
         let (found, turns) = beside_turns(1.0, bias, 0.3, &mut rng);
         let found = found.expect("there are duets");
@@ -127,7 +127,7 @@ fn the_interval_is_never_less_than_the_margin_and_touches_that_of_runs_in_turns(
 
 #[test]
 fn it_decides_where_both_keep_all_cpus_busy() {
-    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut rng = Random::seed_from_u64(7);
     let found = found(duets(6, 1.1, &mut rng)).expect("there are duets");
     // One needs two copies for two CPUs, the other 2 * 0.6 / 1.1.
     assert_eq!(found.decides_from, Some(2));
@@ -147,6 +147,6 @@ fn what_was_not_counted_says_nothing() {
     assert_eq!(found(vec![none]), None);
     assert_eq!(found(Vec::new()), None);
     // Five have no interval at 5%: an interrupt left them.
-    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    let mut rng = Random::seed_from_u64(17);
     assert_eq!(found(duets(5, 1.1, &mut rng)), None);
 }

@@ -10,7 +10,7 @@ mod shares;
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use self::fixture::{BASE, Fixture, HIDDEN, OTHER, batch, comparison, jitter, level};
 use crate::analysis::{alpha_per_interval, level_verdicts};
@@ -45,7 +45,7 @@ fn the_main_story_is_told() {
 
 #[test]
 fn a_planted_five_percent_is_found() {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut rng = Random::seed_from_u64(5);
     let fixture = Fixture::two(&[1], 40, |_, arm, _| {
         let spike = if rng.random_range(0..16) == 0 { 0.3 } else { 0.0 };
         let noise = 1.0 + 0.02 * rng.random_range(-1.0..1.0) + spike;
@@ -62,7 +62,7 @@ fn a_planted_five_percent_is_found() {
 /// called different in at most 5% of measurements.
 #[test]
 fn equal_commands_are_rarely_called_different() {
-    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    let mut rng = Random::seed_from_u64(17);
     let runs = 150u32;
     let alarms = (0..runs)
         .filter(|_| {
@@ -195,7 +195,7 @@ proptest! {
     fn the_order_of_batches_does_not_matter(seed: u64) {
         let fixture = pipe(8);
         let mut shuffled = fixture.clone();
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = Random::seed_from_u64(seed);
         for place in (1..shuffled.batches.len()).rev() {
             shuffled.batches.swap(place, rng.random_range(0..=place));
         }

@@ -3,13 +3,13 @@
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::fixture::Fixture;
 use crate::analysis::alpha_per_interval;
 use crate::crossover::{MAX_BISECTIONS, error_share, ladder};
 use crate::plan::{Loads, Plan};
-use crate::stats::eprocess::{Block, Evidence, min_rounds};
+use whyfaster_stats::eprocess::{Block, Evidence, min_rounds};
 
 const CPUS: f64 = 2.0;
 const ALPHA: f64 = 0.05;
@@ -48,7 +48,7 @@ const PAIRS: [Pair; 3] = [
 impl Pair {
     /// Rounds until it is found at this load: many copies average noise out.
     fn rounds(&self, load: u32, alpha: f64, seed: u64) -> usize {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = Random::seed_from_u64(seed);
         rng.set_stream(u64::from(load));
         let spread = self.noise / f64::from(load).sqrt() + 0.01;
         let (mut blocks, mut rounds) = (Vec::new(), 0);

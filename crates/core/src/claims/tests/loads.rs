@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::super::*;
 use crate::analysis::tests::fixture::{BASE, Fixture, HIDDEN, OTHER, batch, jitter};
@@ -277,7 +277,7 @@ fn the_comparison_of_another_pair_is_not_taken() {
 }
 
 /// A record of loads 10 and 100 on a machine of two speeds whose runs are late at times.
-fn noisy(at_10: f64, rise: f64, rounds: u32, rng: &mut ChaCha8Rng) -> Seen {
+fn noisy(at_10: f64, rise: f64, rounds: u32, rng: &mut Random) -> Seen {
     let mut fixture = Fixture::new(&["base", "other"], &[10, 100]);
     let mut slow = false;
     for load in [10, 100] {
@@ -302,7 +302,7 @@ fn noisy(at_10: f64, rise: f64, rounds: u32, rng: &mut ChaCha8Rng) -> Seen {
 /// false to hold, and a clear one is decided nearly always.
 #[test]
 fn no_claim_flips_under_noise() {
-    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let mut rng = Random::seed_from_u64(9);
     let trials = 60;
     for rise in [0.9, 1.0, 1.01, 1.03, 1.05, 1.3] {
         let mut of = |_| noisy(1.4, rise, 14, &mut rng).outcome(SLOWER_STILL);

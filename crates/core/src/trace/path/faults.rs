@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::ledger::{nanoseconds, seconds};
 use super::super::report::{PathKind, PathRow, WorkKind, WorkRow};
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// Divides the user code on a path into user code and page faults, as that command's work is over the whole run. Rows that
 /// are divided already stay as they are.

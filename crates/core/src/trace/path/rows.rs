@@ -9,7 +9,7 @@ use super::super::report::{Cause, PathKind, PathRow, SharerKind, WorkKind};
 use super::super::work::{Command, split};
 use super::parts::{Key, Part, RUNS, Run, wait};
 use super::{Holder, Path};
-use crate::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// What the rows need beside the path.
 pub(in super::super) struct Accounts<'a> {

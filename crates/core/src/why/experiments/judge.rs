@@ -9,8 +9,8 @@ use super::super::planned::{Before, Planned};
 use super::super::report::{Experiment, Finding, Outcome, Why};
 use super::super::statement::Fact;
 use super::statement::{Pace, Shown};
-use crate::stats::Estimate;
-use crate::stats::looks::Precision;
+use whyfaster_stats::Estimate;
+use whyfaster_stats::looks::Precision;
 
 /// The interval of what an experiment won. It ends when that says something.
 const PRECISION: Precision = Precision { alpha: 0.05, fixed: false };

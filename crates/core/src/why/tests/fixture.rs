@@ -6,7 +6,6 @@ use crate::analysis::{self, Analysis, Latency, LevelResult, Measured};
 use crate::host::{Host, HostFacts};
 use crate::plan::{Alternative, Plan};
 use crate::sample::{Arm, Batch, Copies, Orphans};
-use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::command::CommandName;
 use crate::trace::counts::OwnCost;
@@ -17,6 +16,7 @@ use crate::trace::report::{
 };
 use crate::why::report::{Traced, TracedBatch};
 use crate::why::{ExplainInput, Why, explain};
+use whyfaster_stats::Estimate;
 
 /// A row of the path.
 pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, seconds: f64) -> PathRow {

@@ -5,7 +5,7 @@ use whyfaster_core::analysis::{Level, time};
 use whyfaster_core::plan::Mode;
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
-use whyfaster_core::stats::quantile::{of_sorted, sorted};
+use whyfaster_stats::quantile::{of_sorted, sorted};
 use whyfaster_words::look::Look;
 use whyfaster_words::units::{Scale, supported};
 

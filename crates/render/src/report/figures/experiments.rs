@@ -1,8 +1,8 @@
 //! An experiment as before and after: every run with nothing changed, and every run with the change.
 
 use maud::{Markup, html};
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::Experiment;
+use whyfaster_stats::quantile::median;
 use whyfaster_words::look::Look;
 use whyfaster_words::units::time;
 

@@ -12,7 +12,7 @@ use whyfaster_words::text::beginning;
 use whyfaster_words::units::{count, percent};
 
 use super::super::svg::{Picture, Px, WIDTH, advance};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 const ROW: f64 = 24.0;
 const TOP: f64 = 4.0;

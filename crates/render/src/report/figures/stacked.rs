@@ -1,7 +1,7 @@
 //! Parts of a whole as bars on one scale, one below the other: critical paths aligned, where the time of each command went.
 
 use maud::{Markup, html};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 use whyfaster_words::look::Look;
 use whyfaster_words::units::time;
 

@@ -14,7 +14,7 @@ use super::super::page::figure;
 use super::super::svg::COLOURS;
 use super::super::table;
 use super::room::{NAMED, TABLED, name};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 use whyfaster_words::clean::clean;
 use whyfaster_words::fleet as words;
 use whyfaster_words::look::Look;

@@ -1,13 +1,13 @@
 //! Error rates of verdicts on machines that change their speed.
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use whyfaster_stats::random::Random;
 
 use super::*;
 
 /// A machine on which runs take longer by chance: the spread is about the standard deviation of the logarithm.
 pub(super) fn noisy(seed: u64, spread: f64) -> Pace {
-    let rng = RefCell::new(ChaCha8Rng::seed_from_u64(seed));
+    let rng = RefCell::new(Random::seed_from_u64(seed));
     Box::new(move |_, _| {
         // The sum of twelve has a variance of one.
         let sum: f64 = (0..12).map(|_| rng.borrow_mut().random::<f64>()).sum();
@@ -19,7 +19,7 @@ pub(super) fn noisy(seed: u64, spread: f64) -> Pace {
 fn two_speeds(seed: u64) -> Pace {
     let noise = noisy(seed, 0.02);
     Box::new(move |index, now_s| {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ (now_s / 1.5) as u64);
+        let mut rng = Random::seed_from_u64(seed ^ (now_s / 1.5) as u64);
         let slow = rng.random_bool(0.4);
         noise(index, now_s) * if slow { 1.35 } else { 1.0 }
     })
@@ -28,7 +28,7 @@ fn two_speeds(seed: u64) -> Pace {
 /// A machine from which others now and then take much.
 fn stolen(seed: u64) -> Pace {
     let noise = noisy(seed, 0.02);
-    let rng = RefCell::new(ChaCha8Rng::seed_from_u64(!seed));
+    let rng = RefCell::new(Random::seed_from_u64(!seed));
     Box::new(move |index, now_s| {
         let mut rng = rng.borrow_mut();
         let taken = if rng.random_bool(0.25) { rng.random::<f64>() } else { 0.0 };

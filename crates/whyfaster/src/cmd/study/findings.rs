@@ -19,7 +19,7 @@ use whyfaster_words::Tell;
 
 use super::ladder_findings::OfLadder;
 use crate::study::{Commands, Figure, INPUT_SEED, Study};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// A study beside what was measured.
 #[derive(Debug, Serialize)]

@@ -5,7 +5,6 @@ use whyfaster_core::claims::{Judgement, NotCompared, Outcome};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::short;
-use whyfaster_core::stats::quantile;
 use whyfaster_core::studied::{Hot, Placed, TracedRun};
 use whyfaster_core::trace::report::SharerKind;
 use whyfaster_core::trace::tally::Tally;
@@ -17,6 +16,7 @@ use whyfaster_render::notes;
 use whyfaster_render::screen::screen;
 use whyfaster_render::table::{ratio_interval, verdict_word};
 use whyfaster_render::trace::{Shown, blocked};
+use whyfaster_stats::quantile;
 use whyfaster_words as words;
 use whyfaster_words::display::Detail;
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
@@ -29,7 +29,7 @@ use super::sheet::{Page, Part};
 use crate::cli::Outputs;
 use crate::cmd::results;
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
-use whyfaster_core::stats::order::largest_first;
+use whyfaster_stats::order::largest_first;
 
 /// A CPU's occupants below this share of the run are not worth a row.
 const WORTH: f64 = 0.01;

@@ -77,14 +77,14 @@ fn halved(ln_capital: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::random::Random;
     use proptest::prelude::*;
     use rand::seq::SliceRandom;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::super::{Block, Observation, estimate};
     use super::*;
-    use crate::stats::sign;
+    use crate::sign;
 
     const ALPHA: f64 = 0.05;
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     /// Blocks of a command that takes `shift` (a logarithm) longer, on a machine of two speeds with runs that are late at times.
-    fn blocks(number: usize, shift: f64, noise: f64, rng: &mut ChaCha8Rng) -> Vec<Block> {
+    fn blocks(number: usize, shift: f64, noise: f64, rng: &mut Random) -> Vec<Block> {
         let mut slow = false;
         let of = |number: usize| {
             let mut order = [true, false, false].repeat(if number == 0 { 4 } else { 2 });
@@ -136,7 +136,7 @@ mod tests {
     /// Who looks after every block of the second and stops at an interval without the truth is right as rarely as promised.
     #[test]
     fn the_truth_is_missed_as_rarely_as_promised_whenever_one_looks() {
-        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut rng = Random::seed_from_u64(3);
         let trials = 400;
         let missed = (0..trials).filter(|_| {
             let number = rng.random_range(1..5);
@@ -154,7 +154,7 @@ mod tests {
     /// The same step, with intervals that overlap as often as not.
     #[test]
     fn it_decides_more_than_two_intervals_that_must_not_touch() {
-        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut rng = Random::seed_from_u64(5);
         let (mut together, mut apart) = (0, 0);
         for _ in 0..100 {
             let (from, to) = (blocks(4, 0.0, 0.05, &mut rng), blocks(4, 0.2, 0.05, &mut rng));
@@ -168,7 +168,7 @@ mod tests {
     /// Both loads in one round would pair their ratios: one difference a round, and only its sign is sure.
     #[test]
     fn it_decides_as_much_as_pairs_of_both_loads_in_one_round_and_sooner() {
-        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rng = Random::seed_from_u64(11);
         let by_pairs = |from: &[Block], to: &[Block]| {
             let of = |block: &Block| estimate(std::slice::from_ref(block)).unwrap();
             let above = from.iter().zip(to).filter(|(from, to)| of(to) > of(from)).count();
@@ -191,7 +191,7 @@ mod tests {
 
         #[test]
         fn both_ends_move_with_the_data_and_mirror(seed: u64, by in -1.0..1.0f64) {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut rng = Random::seed_from_u64(seed);
             let (from, to) = (blocks(3, 0.0, 0.1, &mut rng), blocks(3, 0.3, 0.1, &mut rng));
             let moved = |blocks: &[Block], by: f64, sign: f64| -> Vec<Block> {
                 let each = |side: &[Observation], by: f64| side.iter().map(|it| (sign * it.value + by).into()).collect();

@@ -2,12 +2,14 @@
 //!
 //! Nearly everything works on order statistics and signs, not on moments, so that ties, infinite values and long tails need
 //! no special case; [`student`] is for what is too short for that, and says what it assumes. Randomness (the bootstrap) comes from a seed that the caller gives.
+#![forbid(unsafe_code)]
 
 pub mod bootstrap;
 pub mod eprocess;
 pub mod looks;
 pub mod order;
 pub mod quantile;
+pub mod random;
 pub mod ranks;
 pub mod scalability;
 pub mod sign;

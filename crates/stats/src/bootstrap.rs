@@ -3,8 +3,8 @@
 //! The ratio of medians is blind to tails; the ratio of totals is what a bill or a batch window sees. Whole rounds are
 //! drawn, so what one round met stays together. Its coverage is approximate (Efron 1979; too narrow for few rounds), so no verdict rests on it.
 
+use crate::random::Random;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::{quantile, sign};
 
@@ -28,7 +28,7 @@ pub fn ratio_of_totals(pairs: &[(f64, f64)], alpha: f64, seed: u64) -> Option<To
     if n < sign::min_rounds(alpha) {
         return Some(TotalsRatio { ratio, interval: None });
     }
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Random::seed_from_u64(seed);
     let draws = (0..RESAMPLES).filter_map(|_| self::ratio((0..n).map(|_| pairs[rng.random_range(0..n)])));
     let draws = quantile::sorted(draws.collect::<Vec<_>>());
     let low = quantile::of_sorted(&draws, alpha / 2.0);

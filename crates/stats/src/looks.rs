@@ -93,9 +93,9 @@ fn common(old: (f64, f64), new: (f64, f64)) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use crate::random::Random;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::super::quantile;
     use super::*;
@@ -153,9 +153,9 @@ mod tests {
 
     /// How often somebody who looks at every number of rounds and stops as soon as the interval is narrow has one that misses. The
     /// difference is 1, and the noise that of this machine.
-    fn missed(noise: impl Fn(&mut ChaCha8Rng) -> f64, narrow: f64) -> f64 {
+    fn missed(noise: impl Fn(&mut Random) -> f64, narrow: f64) -> f64 {
         const TRIES: u32 = 1000;
-        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut rng = Random::seed_from_u64(7);
         let mut wrong = 0;
         for _ in 0..TRIES {
             let mut values = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
         f64::from(wrong) / f64::from(TRIES)
     }
 
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    fn normal(rng: &mut Random) -> f64 {
         let (u, v) = (1.0 - rng.random::<f64>(), rng.random::<f64>());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     }
@@ -184,7 +184,7 @@ mod tests {
             for width in [0.03, 0.1, 0.3] {
                 let of_normal = missed(|rng| width * normal(rng), narrow);
                 // Both sides are log-normal with heavy tails, and the differences of the two are symmetric.
-                let tail = |rng: &mut ChaCha8Rng| (normal(rng) * 1.5).exp();
+                let tail = |rng: &mut Random| (normal(rng) * 1.5).exp();
                 let of_tails = missed(|rng| width * (tail(rng) - tail(rng)), narrow);
                 assert!(of_normal <= 0.05 && of_tails <= 0.05, "{narrow} {width}: {of_normal} {of_tails}");
             }
@@ -194,8 +194,8 @@ mod tests {
     /// The worst that is known: every run has one of two speeds, and nothing else differs. Three rounds may all meet the same ones.
     #[test]
     fn on_a_machine_with_two_speeds_three_rounds_may_mislead_and_seven_do_not() {
-        let speeds = |rng: &mut ChaCha8Rng| {
-            let one = |rng: &mut ChaCha8Rng| if rng.random::<bool>() { 0.3 } else { 0.0 };
+        let speeds = |rng: &mut Random| {
+            let one = |rng: &mut Random| if rng.random::<bool>() { 0.3 } else { 0.0 };
             let jitter = 0.01 * normal(rng);
             one(rng) - one(rng) + jitter
         };

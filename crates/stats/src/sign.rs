@@ -43,9 +43,9 @@ pub fn min_rounds(alpha: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::random::Random;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 
@@ -82,7 +82,7 @@ mod tests {
     /// The interval must cover the median of a skewed distribution with ties as often as promised.
     #[test]
     fn coverage_on_skewed_data() {
-        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut rng = Random::seed_from_u64(7);
         let trials = 4000;
         for (n, alpha) in [(10usize, 0.05), (25, 0.05), (40, 0.2)] {
             let mut missed = 0;

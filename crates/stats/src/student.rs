@@ -29,8 +29,8 @@ pub fn mean_interval(observations: &[Observation], alpha: f64) -> Option<(f64, f
 
 #[cfg(test)]
 mod tests {
+    use crate::random::Random;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 
@@ -58,7 +58,7 @@ mod tests {
     /// Under the assumption that it states, it covers as often as it promises.
     #[test]
     fn coverage_on_normal_data() {
-        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rng = Random::seed_from_u64(11);
         let trials = 4000;
         for (n, alpha) in [(2usize, 0.05), (3, 0.05), (5, 0.01), (5, 0.2)] {
             // The sum of twelve uniform numbers is normal for all that matters here.

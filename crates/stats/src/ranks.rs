@@ -91,9 +91,9 @@ pub(super) fn counts(n: usize, m: usize) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::random::Random;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn coverage_on_skewed_data() {
-        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rng = Random::seed_from_u64(11);
         let mut draw = |n: usize, by: f64| -> Vec<f64> {
             (0..n).map(|_| by - (1.0 - rng.random_range(0.0..1.0f64)).ln()).collect()
         };
