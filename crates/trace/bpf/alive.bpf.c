@@ -51,7 +51,7 @@ int threads_join(struct bpf_iter__task *ctx)
 {
     struct task_struct *task = ctx->task;
     note_reader();
-    if (!task || task->group_leader == task || state_of(task))
+    if (!task || task->pid == task->tgid || state_of(task))
         return 0;
     struct task_state *first = state_of(task->group_leader);
     u32 mode = first ? first->mode : 0;
@@ -99,8 +99,8 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     u64 from = tree.taken_up;
     find_call(task, t, t->since > from ? t->since : from);
     __sync_fetch_and_add(&tree.alive, 1);
-    s->found.above = task->real_parent->tgid;
-    s->found.process_here = number_here(task->group_leader);
+    s->found.above = BPF_CORE_READ(task, real_parent, tgid);
+    s->found.process_here = number_here(BPF_CORE_READ(task, group_leader));
     s->found.task_here = number_here(task);
     s->found.unused = 0;
     fill_fork(&s->fork.fork, from, task, number_of(task, t), 0);
@@ -119,6 +119,7 @@ int who_is_alive(struct bpf_iter__task *ctx)
     struct task_state *t = active(task);
     if (!t)
         return 0;
+    struct task_state *first = task->pid == task->tgid ? 0 : state_of(task->group_leader);
     u32 number = number_of(task, t);
     if (!claim(t, MODE_GONE))
         return 0;
@@ -137,12 +138,9 @@ int who_is_alive(struct bpf_iter__task *ctx)
     count_unfinished(task, t, now, GOING_ON);
     count_end(task, t, false, number);
     /* The first task of its process is gone, but not the process. */
-    if (task->group_leader != task) {
-        struct task_state *first = state_of(task->group_leader);
-        if (first && first->counted) {
-            first->counted = 0;
-            __sync_fetch_and_add(&tree.exits, -1ull);
-        }
+    if (first && first->counted) {
+        first->counted = 0;
+        __sync_fetch_and_add(&tree.exits, -1ull);
     }
     fill(&r.head, RECORD_END, now, number, 0, 0);
     r.head.cpu = cpu_of(task);

@@ -25,7 +25,7 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     u8 of_compat = compat && number < SYSCALLS ? settings.compat[number] : COMPAT_ELSE;
     bool of_native = !compat && number < SYSCALLS && settings.descriptor[number];
     if (t->in_call && (of_native || of_compat == COMPAT_DESCRIPTOR))
-        look_up_file(r, task, t, (u32)t->args[0]);
+        note_blocking_file(r, t, (u32)t->args[0]);
     bool lock = t->in_call && (t->call == settings.futex || of_compat == COMPAT_FUTEX);
     if (lock) {
         u32 op = t->args[1] & FUTEX_CMD_MASK;

@@ -95,7 +95,9 @@ static __always_inline u8 number_of_file(struct inode *inode, u8 kind)
 /* From the file upwards, through the mounts, without a lock: a rename meanwhile makes a component that is wrong or cut. */
 static __always_inline void note_path(struct file_path *to, struct vfsmount *mount, struct dentry *at)
 {
-    u64 bytes = 0;
+    /* Read back, so that its value is unknown to the verifier: see state.h. */
+    to->bytes = 0;
+    u64 bytes = *(volatile u32 *)&to->bytes;
     u32 whole = 0;
     for (u32 i = 0; i < COMPONENTS && bytes <= FILE_PATH_BYTES - COMPONENT_BYTES; i++) {
         if (at == BPF_CORE_READ(mount, mnt_root)) {
@@ -156,11 +158,10 @@ __attribute__((noinline)) int number_for(u64 address)
 
 static __always_inline struct file *file_of(struct task_struct *task, u32 descriptor)
 {
-    /* What a task points to is read as plainly as the task; what a pointer to a pointer leads to takes a helper. */
-    struct fdtable *table = task->files->fdt;
-    struct file **files = table->fd;
+    struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+    struct file **files = BPF_CORE_READ(table, fd);
     struct file *file = 0;
-    if (descriptor < table->max_fds && files)
+    if (descriptor < BPF_CORE_READ(table, max_fds) && files)
         bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
     return file;
 }
@@ -249,27 +250,30 @@ __attribute__((noinline)) int may_give_number(u64 lasted)
     return 0;
 }
 
-/* The number of the file too, for a task that blocks on it. A stage of a pipeline blocks on two descriptors all the time. */
-static __always_inline void look_up_file(struct blocked_record *r, struct task_struct *task, struct task_state *t,
-                                         u32 descriptor)
+/* Looks up the file of the running task, which blocks on it, with its inode. Neither inlined nor static: see state.h. */
+__attribute__((noinline)) int look_up_file(u32 descriptor)
 {
-    bool keep = keeps(t, descriptor);
-    if (keep && t->inode_of[descriptor & 1] == descriptor + 1) {
-        r->file = kept_kind(t, descriptor);
-        r->inode = t->inodes[descriptor & 1];
-        return;
-    }
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
     struct file *file = file_of(task, descriptor);
-    if (!file)
-        return;
+    if (!t || !file)
+        return FILE_NONE;
+    bool keep = keeps(t, descriptor);
     struct inode *inode = BPF_CORE_READ(file, f_inode);
-    r->file = kind_of_file(file, inode);
-    r->inode = BPF_CORE_READ(inode, i_ino);
-    if (keep) {
-        keep_file(t, descriptor, r->file, number_of_file(inode, r->file));
-        t->inodes[descriptor & 1] = r->inode;
-        t->inode_of[descriptor & 1] = descriptor + 1;
-    }
+    u8 kind = kind_of_file(file, inode);
+    if (keep)
+        keep_file(t, descriptor, kind, number_of_file(inode, kind));
+    t->inodes[descriptor & 1] = BPF_CORE_READ(inode, i_ino);
+    t->inode_of[descriptor & 1] = keep ? descriptor + 1 : 0;
+    return kind;
+}
+
+/* Notes the file that a task blocks on. A stage of a pipeline blocks on two descriptors all the time. */
+static __always_inline void note_blocking_file(struct blocked_record *r, struct task_state *t, u32 descriptor)
+{
+    bool known = keeps(t, descriptor) && t->inode_of[descriptor & 1] == descriptor + 1;
+    r->file = known ? kept_kind(t, descriptor) : look_up_file(descriptor);
+    r->inode = r->file == FILE_NONE ? 0 : t->inodes[descriptor & 1];
 }
 
 static __always_inline u64 pipe_at(struct task_struct *task, u32 descriptor)

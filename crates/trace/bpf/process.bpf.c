@@ -49,7 +49,7 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->task = child->pid;
     c->forked = thread ? p->forked : FORKED;
     c->group = thread ? p->group : 0;
-    if (child->files == parent->files) {
+    if (BPF_CORE_READ(child, files) == BPF_CORE_READ(parent, files)) {
         c->shares = p->shares = 1;
     } else if (!p->shares) {
         c->kinds = p->kinds;
@@ -59,8 +59,8 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->based = 1;
     c->announced = 1;
     /* It begins with a copy of them. */
-    bool vetted = p->vetted == (u64)parent->real_cred;
-    c->vetted = vetted ? (u64)child->real_cred : 0;
+    bool vetted = p->vetted == (u64)BPF_CORE_READ(parent, real_cred);
+    c->vetted = vetted ? (u64)BPF_CORE_READ(child, real_cred) : 0;
     c->own_code = vetted && p->own_code;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
     c->since = now;

@@ -2,17 +2,17 @@
 
 #include "state.h"
 
-/* `state` is what the task wanted when it called the scheduler. A signal that came in between makes it run on, which
- * older kernels tell in the task only. */
-static __always_inline u8 left_state(struct task_struct *task, bool preempted, u64 state)
+/* `wanted` is the state that the task wanted when it called the scheduler. A signal that came in between makes it run on, which
+ * older kernels tell in its state `now` only. Neither inlined nor static: see state.h. */
+__attribute__((noinline)) int left_state(u64 wanted, u64 now, u32 preempted)
 {
-    if (state & TASK_DEAD)
+    if (wanted & TASK_DEAD)
         return LEFT_DEAD;
-    if (preempted || !state || !task->__state)
+    if (preempted || !wanted || !now)
         return LEFT_RUNNABLE;
-    if (state & TASK_STOPPED_OR_TRACED)
+    if (wanted & TASK_STOPPED_OR_TRACED)
         return LEFT_STOPPED;
-    return state & TASK_INTERRUPTIBLE ? LEFT_SLEEPING : LEFT_UNINTERRUPTIBLE;
+    return wanted & TASK_INTERRUPTIBLE ? LEFT_SLEEPING : LEFT_UNINTERRUPTIBLE;
 }
 
 /* A task gets a CPU. */
@@ -181,7 +181,7 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
     struct task_state *p = prev->pid ? state_of(prev) : 0;
     struct task_state *n = next->pid ? state_of(next) : 0;
     u32 out = number_of(prev, p), in = number_of(next, n);
-    u8 left = left_state(prev, preempted, state), told = left;
+    u8 left = left_state(state, prev->__state, preempted), told = left;
     bool of_tree = p && p->mode == MODE_ACTIVE;
     if (cpu->known && cpu->next != out)
         mend(cpu, prev, p, out, now);

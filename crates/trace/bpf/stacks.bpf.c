@@ -62,13 +62,14 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     u64 frames = offset + ((u64)user & 0x3ff);
     u64 memory = !settings.user_memory ? 0 : copy_memory(&s->stack, (u8 *)s->frames + frames, task);
     fill(&s->stack.head, RECORD_STACK, now, number_of(task, t), 0, blocking);
-    s->stack.process = number_here(task->group_leader);
+    s->stack.process = number_here(BPF_CORE_READ(task, group_leader));
     s->stack.kernel_frames = kernel / 8;
     s->stack.user_frames = user / 8;
     s->stack.memory = memory;
     s->stack.group = t->group;
     struct number_of_user maker = {};
-    bpf_core_read(&maker, sizeof(maker), &task->real_cred->euid);
+    const struct cred *cred = BPF_CORE_READ(task, real_cred);
+    bpf_core_read(&maker, sizeof(maker), &cred->euid);
     s->stack.user = maker.value;
     s->stack.unused = 0;
     s->stack.in_call = t->in_call || t->exiting || (task->flags & PF_EXITING);

@@ -80,36 +80,46 @@ struct {
     __type(value, struct looked_at);
 } look_scratch SEC(".maps");
 
-/* The directory above the `bin` of a program: its libraries and modules lie below. Each step goes on or out, which keeps
- * it short for the verifier. */
-static __always_inline void note_home(struct task_state *t, const char *path)
+/* The directory above the `bin` of the running program: its libraries and modules lie below. Its length is returned; 0: there is none. Each
+ * step goes on or out, which keeps it short for the verifier. Neither inlined nor static, as those below: see state.h. */
+__attribute__((noinline)) int length_of_home(void)
 {
-    t->home_bytes = 0;
-    __builtin_memcpy(t->home, path, HOME_BYTES);
+    struct task_state *t = state_of(bpf_get_current_task_btf());
+    if (!t)
+        return 0;
+    const char *path = t->home;
     for (u32 i = 1; i < HOME_BYTES - 5; i++) {
         if (!path[i])
-            return;
-        if (path[i] == '/' && path[i + 1] == 'b' && path[i + 2] == 'i' && path[i + 3] == 'n' && path[i + 4] == '/') {
-            t->home_bytes = i + 1;
-            return;
-        }
+            return 0;
+        if (path[i] == '/' && path[i + 1] == 'b' && path[i + 2] == 'i' && path[i + 3] == 'n' && path[i + 4] == '/')
+            return i + 1;
     }
+    return 0;
 }
 
-/* Below the program's own `lib` or `share`. */
-static __always_inline bool at_home(struct task_state *t, const char *path)
+static __always_inline void note_home(struct task_state *t, const char *path)
 {
-    u32 i;
-    if (t->home_bytes < 2)
-        return false;
+    __builtin_memcpy(t->home, path, HOME_BYTES);
+    t->home_bytes = length_of_home();
+}
+
+/* Is the path that is looked at below the own `lib` or `share` of the running program? */
+__attribute__((noinline)) int at_home(void)
+{
+    u32 i, zero = 0;
+    struct task_state *t = state_of(bpf_get_current_task_btf());
+    struct looked_at *at = bpf_map_lookup_elem(&look_scratch, &zero);
+    if (!t || !at || t->home_bytes < 2)
+        return 0;
+    const char *path = at->path;
     for (i = 0; i < HOME_BYTES; i++) {
         if (i >= t->home_bytes)
             break;
         if (path[i] != t->home[i])
-            return false;
+            return 0;
     }
     if (i >= HOME_BYTES)
-        return false;
+        return 0;
     return (path[i] == 'l' && path[i + 1] == 'i' && path[i + 2] == 'b') ||
            (path[i] == 's' && path[i + 1] == 'h' && path[i + 2] == 'a');
 }
@@ -205,8 +215,7 @@ static __always_inline bool is_new(struct task_state *t, u64 path, u64 bytes)
     return !(before & bit);
 }
 
-/* Of the running task. These three are neither inlined nor static, so that the verifier looks at each once, and not in
- * every state of the program that calls it. */
+/* Of the running task. */
 __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
 {
     struct task_state *t = state_of(bpf_get_current_task_btf());
@@ -239,7 +248,7 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
     /* fstat() is made of newfstatat() with an empty path. */
     if (class == STARTUP_LOOK && length == 1)
         return place == 2 && (s32)t->args[0] > 2 ? LOOKS : NEITHER;
-    bool part = of_system(path) || (length > 0 && at_home(t, at->path));
+    bool part = of_system(path) || (length > 0 && at_home());
     if (class == STARTUP_LOOK)
         return part ? LOOKS : NEITHER;
     if ((flags & O_ACCMODE) && !is_terminal(path))

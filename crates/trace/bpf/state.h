@@ -1,4 +1,12 @@
-/* The maps, and what every program needs: the state of a task and of a CPU, and sending a record. */
+/* The maps, and what every program needs: the state of a task and of a CPU, and sending a record.
+ *
+ * Loading must be quick: it is most of the time that tracing a short command takes. Two things make the verifier slow.
+ * - For each pointer that a program follows by itself (`task->files`), it searches the names of all types of the kernel, up to four times
+ *   (btf_nested_type_is_trusted(), kernel/bpf/btf.c): one to four milliseconds, again for each way that leads there. BPF_CORE_READ() takes
+ *   a helper, and no search. Where a call or a switch would pay for the helper each time, the pointer is followed.
+ * - It follows the rest of a program for each value that it knows. A function that is neither inlined nor static is verified once, and its
+ *   result is unknown.
+ */
 #pragma once
 
 /* First the names that libbpf's headers use. */
@@ -231,7 +239,7 @@ static __always_inline struct upid number_at(struct task_struct *task, u32 level
 static __always_inline u32 number_here(struct task_struct *task)
 {
     if (!reader.level)
-        return task->pid;
+        return BPF_CORE_READ(task, pid);
     struct upid number = number_at(task, reader.level);
     return (u64)number.ns == reader.numbers ? number.nr : 0;
 }
@@ -326,7 +334,7 @@ static __always_inline u32 group_of(struct task_struct *task, struct task_state 
     if (t->group)
         return t->group;
     struct group_key key = {};
-    copy_name(key.name, task->group_leader);
+    copy_name(key.name, BPF_CORE_READ(task, group_leader));
     key.process = settings.by_process ? task->tgid : 0;
     key.forked = t->forked;
     u32 *known = bpf_map_lookup_elem(&groups, &key);

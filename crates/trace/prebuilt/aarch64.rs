@@ -1823,6 +1823,26 @@ mod imp {
             pub level: i32,
             pub owner: number_of_user,
         }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct socket {
+            pub sk: *mut sock,
+        }
+        impl Default for socket {
+            fn default() -> Self {
+                Self { sk: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct sock {
+            pub __sk_common: sock_common,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct sock_common {
+            pub skc_family: u16,
+        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct mm_struct___since_6_18 {
@@ -1852,26 +1872,6 @@ mod imp {
             pub pc: u64,
             pub syscallno: i32,
             pub __pad_268: [u8; 4],
-        }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct socket {
-            pub sk: *mut sock,
-        }
-        impl Default for socket {
-            fn default() -> Self {
-                Self { sk: std::ptr::null_mut() }
-            }
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct sock {
-            pub __sk_common: sock_common,
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct sock_common {
-            pub skc_family: u16,
         }
         #[derive(Debug, Copy, Clone, Eq, PartialEq)]
         #[repr(transparent)]
@@ -2548,5 +2548,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 314280] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 320384] = *include_bytes!("aarch64.bpf.o");
 }

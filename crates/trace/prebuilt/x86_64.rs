@@ -1823,6 +1823,26 @@ mod imp {
             pub level: i32,
             pub owner: number_of_user,
         }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct socket {
+            pub sk: *mut sock,
+        }
+        impl Default for socket {
+            fn default() -> Self {
+                Self { sk: std::ptr::null_mut() }
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct sock {
+            pub __sk_common: sock_common,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct sock_common {
+            pub skc_family: u16,
+        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct mm_struct___since_6_18 {
@@ -1859,26 +1879,6 @@ mod imp {
             pub orig_ax: u64,
             pub ip: u64,
             pub sp: u64,
-        }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct socket {
-            pub sk: *mut sock,
-        }
-        impl Default for socket {
-            fn default() -> Self {
-                Self { sk: std::ptr::null_mut() }
-            }
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct sock {
-            pub __sk_common: sock_common,
-        }
-        #[derive(Debug, Default, Copy, Clone)]
-        #[repr(C)]
-        pub struct sock_common {
-            pub skc_family: u16,
         }
         #[derive(Debug, Copy, Clone, Eq, PartialEq)]
         #[repr(transparent)]
@@ -2555,5 +2555,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 315296] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 321400] = *include_bytes!("x86_64.bpf.o");
 }
