@@ -94,9 +94,11 @@ impl Decoder {
         }
     }
 
-    /// Names the frames of the stacks that have come, or counts them, once it is known what was mapped until then.
-    pub(crate) fn name_stacks(&mut self) {
-        for (record, frames) in std::mem::take(&mut self.stacks) {
+    /// Names the frames of the stacks up to `until`, or counts them: it is known what was mapped until then.
+    pub(crate) fn name_stacks(&mut self, until: u64) {
+        let known = |(record, _): &mut (types::stack_record, Vec<u8>)| record.head.at <= until;
+        let stacks: Vec<_> = self.stacks.extract_if(.., known).collect();
+        for (record, frames) in stacks {
             if let Some(profile) = self.profile.as_mut() {
                 match record.head.detail {
                     0 => profile.take(&record, &frames, &mut self.symbols.images),

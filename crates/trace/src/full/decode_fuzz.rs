@@ -19,7 +19,7 @@ fn fuzz_ring() {
             decoder.take(record);
             left = rest;
         }
-        decoder.name_stacks();
+        decoder.name_stacks(u64::MAX);
         symbols.replace(std::mem::take(&mut decoder.symbols));
         let mut last = 0;
         decoder.inbox.hand_on(u64::MAX, &mut |event| {

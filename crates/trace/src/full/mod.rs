@@ -217,7 +217,7 @@ impl Full {
         self.loaded.note_taken_up(began);
         let told = programs::read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
         // What the first ones did while the others were looked for lies before the beginning of all, and comes right behind it.
-        while self.consume_some()? && self.decoder.borrow().inbox.newest <= began {}
+        while self.consume_some(now_ns())?.0 && self.decoder.borrow().inbox.newest <= began {}
         let mut decoder = self.decoder.borrow_mut();
         decoder.inbox.not_before(began + 1);
         let mut found = found::all(&told, usize::from(self.loaded.mask_words()));
@@ -267,12 +267,10 @@ impl Full {
         let began = now_ns();
         self.forget_wakes()?;
         loop {
-            let more = self.consume_some()?;
-            self.make_room()?;
             let now = now_ns();
-            // What is still in the ring may be as old as what was taken last: the time of that counts, not what it is now.
+            let (more, until) = self.consume_some(now)?;
+            self.make_room()?;
             let inbox = &mut self.decoder.borrow_mut().inbox;
-            let until = if more { inbox.newest.min(now) } else { now };
             let until = until.saturating_sub(SORTED_AFTER_NS);
             // Asked behind the clock: a key of which the kernel has not told yet comes later than all that leaves here.
             let until = self.hold.limit(self.loaded.interrupted(), until, inbox.len());
@@ -417,13 +415,13 @@ impl Full {
     }
 
     fn consume(&mut self) -> Result<(), TraceError> {
-        while self.consume_some()? {}
+        while self.consume_some(u64::MAX)?.0 {}
         Ok(())
     }
 
-    /// Takes a bounded number of records out of the ring, so that what waits for its order in time stays bounded too.
-    /// Whether there may be more.
-    fn consume_some(&mut self) -> Result<bool, TraceError> {
+    /// Takes a bounded number of records out of the ring, so that what waits for its order in time stays bounded too. Returns whether there
+    /// may be more, and the time up to which all have been taken: `now` at the latest.
+    fn consume_some(&mut self, now: u64) -> Result<(bool, u64), TraceError> {
         // Those of which no record tells yet are missing behind all that is in the ring.
         self.note_loss(self.loaded.untold_loss());
         let taken = self.ring.consume_raw_n(AT_ONCE);
@@ -434,9 +432,12 @@ impl Full {
         let mut decoder = self.decoder.borrow_mut();
         // Behind the records: what came after it is in time order with it for as long as records are kept back.
         self.loaded.lost_beginning().iter().for_each(|record| decoder.take(record));
-        self.watch.tell(&mut decoder.symbols.images);
-        decoder.name_stacks();
-        Ok(taken >= AT_ONCE)
+        let more = taken >= AT_ONCE;
+        // What is still in the ring may be as old as what was taken last.
+        let until = if more { decoder.inbox.newest.min(now) } else { now };
+        self.watch.tell(until, &mut decoder.symbols.images);
+        decoder.name_stacks(until);
+        Ok((more, until))
     }
 
     /// Takes the counts of ended processes out of the kernel before its maps are full.
@@ -453,8 +454,8 @@ impl Full {
     }
 }
 
-/// A descriptor that is readable when a ring is half full. The kernel wakes the reader of a perf event at half of its records unless it is
-/// told otherwise (ring_buffer_init(), kernel/events/ring_buffer.c).
+/// A descriptor that is readable when a ring is half full. The kernel wakes the reader of a perf event at half of its records unless the event
+/// asks for another watermark (ring_buffer_init(), kernel/events/ring_buffer.c).
 fn wakes(loaded: &Loaded, watch: &Watch) -> io::Result<OwnedFd> {
     let wakes = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let add = |fd: BorrowedFd<'_>| {

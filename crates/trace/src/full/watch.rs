@@ -21,6 +21,8 @@ const COMM_EXEC: u16 = 1 << 13;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     rings: Vec<Ring>,
+    /// Those that were taken and come too late to be told yet.
+    waiting: Vec<Record>,
     /// Records for which there was no room, as paths that could not be read.
     pub(crate) lost: Lost,
 }
@@ -46,7 +48,7 @@ impl Watch {
         for event in on_every_cpu(&attributes, -1)? {
             rings.push(Ring::new(event)?);
         }
-        Ok(Self { rings, lost: Lost::default() })
+        Ok(Self { rings, ..Self::default() })
     }
 
     /// Each is readable when its ring is half full.
@@ -59,18 +61,19 @@ impl Watch {
         ring::untold(&mut self.rings)
     }
 
-    /// Takes what has come, in the order of time.
-    pub(crate) fn tell(&mut self, images: &mut Images) {
-        let mut records = Vec::new();
-        self.rings.iter_mut().for_each(|ring| ring.take(&mut records));
-        records.sort_by_key(|record| record.at);
-        for record in &records {
+    /// Tells what happened up to `until`, in the order of time. That is before this call: the rings are read one after the other, and a
+    /// process may go on to a CPU whose ring is read later. Then what it did there would be told before its beginning.
+    pub(crate) fn tell(&mut self, until: u64, images: &mut Images) {
+        self.rings.iter_mut().for_each(|ring| ring.take(&mut self.waiting));
+        self.waiting.sort_by_key(|record| record.at);
+        let come = self.waiting.partition_point(|record| record.at <= until);
+        for record in self.waiting.drain(..come) {
             if record.kind == LOST {
                 let string = number(&record.body, 8).unwrap_or(0);
                 self.lost.count(&CpuLost { cpu: record.cpu, string, ..CpuLost::default() });
             } else {
                 // A record that is shorter than its kind would be a newer kernel's: nothing is named by it.
-                let _ = apply(record, images);
+                let _ = apply(&record, images);
             }
         }
     }
@@ -97,4 +100,32 @@ pub(crate) fn apply(record: &Record, images: &mut Images) -> Option<()> {
         _ => {}
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(at: u64, kind: u32, misc: u16, words: &[u32]) -> Record {
+        let body = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        Record { at, kind, misc, who: (0, 0), cpu: 0, body }
+    }
+
+    /// Its parent's CPU tells of its beginning, and another CPU of its program.
+    #[test]
+    fn a_process_that_begins_while_the_rings_are_read_keeps_what_it_maps() {
+        let mut watch = Watch::default();
+        let mut images = Images::default();
+        images.exec(7, 1);
+        let (address, length) = (0x1000_u32, 0x1000_u32);
+        let mut mapped = vec![8, 8, address, 0, length, 0];
+        mapped.extend([0; 10]);
+        mapped.extend(b"/bin/a\0\0".chunks_exact(4).map(|b| u32::from_ne_bytes(b.try_into().unwrap())));
+        watch.waiting = vec![record(20, COMM, COMM_EXEC, &[8, 8]), record(21, MMAP2, 0, &mapped)];
+        watch.tell(15, &mut images);
+        watch.waiting.push(record(16, FORK, 0, &[8, 7, 8, 7]));
+        watch.tell(30, &mut images);
+        let (file, _) = images.find(8, 25, 0x1010).unwrap();
+        assert_eq!(file.path, PathBuf::from("/bin/a"));
+    }
 }
