@@ -8,6 +8,7 @@ use whyfaster_core::claims::{
 };
 use whyfaster_core::price::paired::Lacking;
 use whyfaster_core::price::sum::{Doubt, SumCheck};
+use whyfaster_core::studied::Unfit;
 use whyfaster_core::trace::tally::Quantity;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
@@ -35,6 +36,7 @@ fn wanted(lack: &Lack) -> String {
 fn evidence(judgement: &Judgement) -> String {
     match &judgement.evidence {
         Evidence::NotMeasured => "not measured".to_owned(),
+        Evidence::LeftOut((command, why)) => format!("{command} was left out: {}", unfit(why)),
         Evidence::NotCompared(missing) => not_compared(missing),
         Evidence::Compared(levels) => match levels.as_slice() {
             [AtLoad { load, verdict, ratio }] => {
@@ -93,6 +95,14 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::DoesNotHold => "does not hold",
         Outcome::Undecided => "undecided",
         Outcome::NotAsked => "not asked",
+    }
+}
+
+/// Why a command cannot run here.
+pub fn unfit(why: &Unfit) -> String {
+    match why {
+        Unfit::NotInstalled(program) => format!("{program} is not installed"),
+        Unfit::OneCpu => "there is only one CPU".to_owned(),
     }
 }
 
@@ -311,6 +321,8 @@ mod tests {
         };
         vec![
             Evidence::NotMeasured,
+            Evidence::LeftOut(("pinned".to_owned(), Unfit::NotInstalled("taskset".to_owned()))),
+            Evidence::LeftOut(("pinned".to_owned(), Unfit::OneCpu)),
             missing(false, None),
             missing(true, None),
             missing(false, Some("too little memory")),

@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::missing::Obstacle;
 use crate::price::paired::Lacking;
 use crate::price::sum::{Doubt, SumCheck};
+use crate::studied::LeftOut;
 use crate::trace::tally::Quantity;
 use crate::verdict::{Ratio, Verdict};
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -16,7 +17,7 @@ pub enum Outcome {
     Holds,
     /// It does not hold here.
     DoesNotHold,
-    /// What was measured does not decide it.
+    /// The measurements do not decide it.
     Undecided,
     /// This run was not to measure what it is about.
     NotAsked,
@@ -27,18 +28,18 @@ pub enum Outcome {
 pub struct Judgement {
     /// The claim's number.
     pub number: u32,
-    /// What is claimed.
+    /// The claim in words.
     pub text: String,
-    /// Whether it holds here.
+    /// The outcome on this machine.
     pub outcome: Outcome,
-    /// What decided it, or why nothing did.
+    /// The evidence that decided it, or the reason why nothing did.
     pub evidence: Evidence,
-    /// What this machine lacks and one has that shows it. Empty where the claim holds, or was not asked.
+    /// The claim shows on a machine that has these, and this one does not. Empty if the claim holds or was not asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Lack>,
 }
 
-/// What a machine lacks on which a claim cannot show.
+/// A property that a claim needs and this machine lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Lack {
@@ -53,17 +54,19 @@ pub enum Lack {
     KernelReads,
 }
 
-/// What decided a claim, or why it is undecided.
+/// The evidence that decided a claim, or the reason why it is undecided.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "of")]
 pub enum Evidence {
     /// Nothing of what the claim is about was measured.
     NotMeasured,
+    /// The claim is about a command that cannot run here.
+    LeftOut(LeftOut),
     /// There is no comparison at a load.
     NotCompared(NotCompared),
     /// The comparisons at these loads.
     Compared(Vec<AtLoad>),
-    /// How the ratio moves from one load to a higher one.
+    /// The change of the ratio from one load to a higher one.
     Step(Step),
     /// So many levels were compared, and so many are needed.
     FewLevels(usize, usize),
@@ -71,7 +74,7 @@ pub enum Evidence {
     NotTraced(String),
     /// Too many of the traced runs tell nothing.
     SilentTraces(SilentTraces),
-    /// What the traces counted.
+    /// The counts of the traces.
     Traced(Traced),
     /// A row has no price.
     NoPrice(NoPrice),
@@ -92,14 +95,14 @@ pub enum Evidence {
 pub struct NotCompared {
     /// The load.
     pub load: u32,
-    /// Whether it was measured, but not in one round of both.
+    /// Returns true if it was measured, but never both commands in one round.
     pub measured: bool,
     /// Why it was not measured, where that is known.
     pub reason: Option<Obstacle>,
 }
 
 impl NotCompared {
-    /// Whether the run was to measure this load: what it could not measure then has a reason.
+    /// Returns true if the run was to measure this load. If it could not, there is a reason.
     pub fn asked(&self) -> bool {
         self.measured || self.reason.is_some()
     }
@@ -117,18 +120,18 @@ pub struct AtLoad {
     pub ratio: Ratio,
 }
 
-/// How the ratio moves from one load to a higher one.
+/// The change of the ratio from one load to a higher one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// The comparisons at both.
     pub levels: [AtLoad; 2],
     /// The ratio at the higher load over the one at the lower load.
     pub moved: Ratio,
-    /// What that says.
+    /// The direction of the change.
     pub change: Change,
 }
 
-/// How a ratio moves from one load to a higher one. A rise by no more than delta is none.
+/// The direction of a change from one load to a higher one. A rise of delta or less is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -145,15 +148,15 @@ pub enum Change {
 /// Traced runs that tell nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SilentTraces {
-    /// Of what.
+    /// The quantity.
     pub quantity: Quantity,
     /// The command whose run it is.
     pub command: String,
     /// Why the first of them does not.
     pub because: Silence,
-    /// How many tell nothing.
+    /// The number of runs that tell nothing.
     pub silent: usize,
-    /// Of so many.
+    /// The number of all runs.
     pub runs: usize,
 }
 
@@ -171,18 +174,18 @@ pub enum Silence {
     TooLittle,
 }
 
-/// What traced runs counted: a part, with how far it may be off.
+/// The counts of traced runs: a part of the time, and its possible error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traced {
-    /// Of what.
+    /// The quantity.
     pub quantity: Quantity,
     /// The alternative.
     pub alternative: String,
     /// The baseline, where it is compared with that and not with its own time.
     pub baseline: Option<String>,
-    /// What the alternative has, median over the runs.
+    /// The median of the runs of the alternative.
     pub value: f64,
-    /// What the baseline has, or the alternative's time.
+    /// The median of the runs of the baseline, or the time of the alternative.
     pub whole: f64,
     /// The one over the other.
     #[serde(flatten)]
@@ -200,7 +203,7 @@ pub struct Traced {
 pub struct NoPrice {
     /// The row.
     pub row: String,
-    /// What the list says of it.
+    /// The reason in the list.
     pub reason: Option<Obstacle>,
 }
 
@@ -226,12 +229,12 @@ pub struct RowRatio {
     pub ratio: Ratio,
     /// The repetitions that it takes to tell the ratio from 1; null where the interval does.
     pub lacking: Option<Lacking>,
-    /// Whether the floors say the opposite of what the interval says: noise moves the one, the operation both.
+    /// True if the floors contradict the interval. Noise moves the interval alone; the operation moves both.
     pub floors_disagree: bool,
 }
 
 impl Judgement {
-    /// Whether more repetitions would have decided it.
+    /// Returns true if more repetitions would have decided it.
     pub fn lacks_repetitions(&self) -> bool {
         let helps = |lacking: &Lacking| lacking.more().is_some();
         let lacks = match &self.evidence {
@@ -245,5 +248,5 @@ impl Judgement {
     }
 }
 
-/// What a rule says of a claim.
+/// The outcome of a rule, and its evidence.
 pub(super) type Decision = (Outcome, Evidence);

@@ -26,7 +26,7 @@ fn by_verdict(runs: &Runs<'_>, load: u32, wanted: Verdict) -> Result<Decision, N
     Ok((is(found, wanted), Evidence::Compared(vec![at(load, found)])))
 }
 
-/// Whether the verdict is the claimed one. The tables show the same verdict, so a claim has no threshold of its own: it would contradict them.
+/// Decides whether the verdict is the claimed one. The tables show the same verdict, so a claim has no threshold of its own: it would contradict them.
 fn is(found: &Comparison, wanted: Verdict) -> Outcome {
     match found.verdict {
         Verdict::Undecided => Outcome::Undecided,
@@ -77,7 +77,7 @@ fn step(runs: &Runs<'_>, from: (u32, &Comparison), to: (u32, &Comparison)) -> St
     let (delta, alpha) = (runs.plan.delta, analysis::alpha_per_interval(runs.plan, runs.host, to.0));
     let place = runs.plan.alternatives.iter().position(|it| it.name == runs.pair.alternative);
     let found = place.and_then(|place| analysis::step(runs.plan, runs.batches, place, (from.0, to.0), alpha));
-    // Of a record without its runs, only the ratio is known.
+    // A record without its runs has only the ratio.
     let moved = found.unwrap_or(Ratio { ratio: to.1.ratio / from.1.ratio, low: None, high: None });
     // A missing end is an open one: it can still be below 0 or above everything.
     let (low, high) = (moved.low.unwrap_or(0.0), moved.high.unwrap_or(f64::INFINITY));

@@ -44,6 +44,10 @@ pub fn judge(claims: &[Claim], measured: &Measured<'_>) -> Vec<Judgement> {
 fn of_runs(claim: &Claim, runs: &Runs<'_>) -> Option<Decision> {
     let alternative = claim.alternative.as_deref().unwrap_or(runs.pair.alternative);
     let runs = Runs { pair: Pair { alternative, ..runs.pair }, ..*runs };
+    let Pair { alternative, baseline } = runs.pair;
+    if let Some(command) = runs.left_out.iter().find(|(name, _)| name == alternative || name == baseline) {
+        return Some((Outcome::Undecided, Evidence::LeftOut(command.clone())));
+    }
     loads::decide(&claim.rule, &runs).or_else(|| traced::decide(&claim.rule, &runs))
 }
 

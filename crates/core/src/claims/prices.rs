@@ -63,7 +63,7 @@ fn by_order(list: &PriceList, order: &Order, alpha: f64, claimed: Side) -> Decis
     (outcome, Evidence::Ordered(against))
 }
 
-/// Whether one row is on the claimed side of another.
+/// Decides whether one row is on the claimed side of another.
 fn ordered(list: &PriceList, a: &Price, b: &Price, alpha: f64, claimed: Side) -> (Outcome, Against) {
     let ratios = Paired::of(list, &[a, b], |ns| (ns[0] / ns[1]).ln());
     let Some(found) = ratios.estimate(alpha) else {

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::price::PriceList;
 use crate::sample::Batch;
-use crate::studied::Kind;
+use crate::studied::{Kind, LeftOut};
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Verdict;
 
@@ -19,30 +19,30 @@ use crate::verdict::Verdict;
 pub struct Claim {
     /// Its number within the study.
     pub number: u32,
-    /// What is claimed.
+    /// The claim in words.
     pub text: String,
     /// The alternative that it is about, where that is not the study's.
     #[serde(default)]
     pub alternative: Option<String>,
-    /// What decides it.
+    /// The rule that decides it.
     pub rule: Rule,
-    /// What it takes to show it.
+    /// The properties of a machine on which it shows.
     #[serde(default)]
     pub needs: Needs,
 }
 
-/// What a machine has on which a claim shows.
+/// The properties of a machine on which a claim shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Needs {
-    /// At least so many CPUs.
+    /// The number of CPUs, at least.
     pub cpus: Option<u32>,
     /// Reads for which threads of the kernel work.
     pub kernel_reads: bool,
 }
 
 impl Needs {
-    /// What of it the machine of these runs lacks.
+    /// The properties that the machine of these runs lacks.
     pub(super) fn lacked(self, runs: &Runs<'_>) -> Vec<Lack> {
         let here = bounds::capacity(runs.plan, runs.host);
         let known = bounds::capacity_known(runs.plan, runs.host);
@@ -53,7 +53,7 @@ impl Needs {
     }
 }
 
-/// How a claim is decided. A row of prices is `name/variant`.
+/// The rule by which a claim is decided. A row of prices is `name/variant`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
@@ -118,7 +118,7 @@ fn alone() -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// Of what.
+    /// The quantity.
     pub quantity: Quantity,
     /// As a fraction.
     pub share: f64,
@@ -150,7 +150,7 @@ impl Claim {
         row.into_iter().chain(others).map(String::as_str)
     }
 
-    /// Whether it compares the ratio at one load with that at another.
+    /// Returns true if it compares the ratio at one load with the ratio at another.
     pub(super) fn compares_loads(&self) -> bool {
         matches!(self.rule, Rule::SlowerStill { .. } | Rule::RisesThroughout { .. })
     }
@@ -184,7 +184,7 @@ pub struct Pair<'a> {
     pub baseline: &'a str,
 }
 
-/// What a study measured: runs of commands, or prices. Whatever is absent leaves the claims about it undecided.
+/// The measurements of a study: runs of commands, or prices. A claim about an absent part is undecided.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured<'a> {
     /// Runs of commands.
@@ -198,17 +198,19 @@ pub struct Measured<'a> {
 pub struct Runs<'a> {
     /// The alternatives that claims are about unless they name another.
     pub pair: Pair<'a>,
-    /// What was to be run.
+    /// The plan of the runs.
     pub plan: &'a Plan,
     /// The machine.
     pub host: &'a Host,
     /// The untraced runs.
     pub batches: &'a [Batch],
-    /// What follows from them.
+    /// The analysis of these runs.
     pub analysis: &'a Analysis,
-    /// What the traces counted, by command; more than one of a command are its runs, in order.
+    /// The counts of the traces, by command. Several of one command are its runs, in order.
     pub tallies: &'a [(String, Tally)],
-    /// What the file system is from which the commands read, where that was chosen.
+    /// The commands that cannot run here.
+    pub left_out: &'a [LeftOut],
+    /// The file system from which the commands read, if it was chosen.
     pub reads: Option<Kind>,
 }
 

@@ -9,11 +9,11 @@ use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Ratio;
 use whyfaster_stats::{Observation, quantile, sign};
 
-/// A run that takes this much longer traced than untraced tells of the tracing, or of a busy machine.
+/// A traced run that takes this many times as long as an untraced one shows the tracing, or a busy machine.
 const DISTURBED: f64 = 1.5;
 /// Less time than this reads "0.000 s": nothing to be compared with.
 const NO_TIME_S: f64 = 0.0005;
-/// Where other programs have more than this part of the CPUs, a CPU may be taken because of them and not idle because of us.
+/// If other programs use more than this part of the CPUs, they may be the reason why a task waits.
 const STRANGERS: f64 = 0.1;
 /// Error probability of the interval of a figure.
 const ALPHA: f64 = 0.05;
@@ -85,7 +85,7 @@ fn rounds<'a>(asked: &[&str], tallies: &'a [(String, Tally)]) -> Result<Vec<Roun
     Ok((0..least).map(|round| by_name.iter().filter_map(|runs| runs.get(round).copied()).collect()).collect())
 }
 
-/// What one round says: of how much, and the part that it is.
+/// The result of one round: the whole amount, and the part of it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     value: f64,
@@ -98,7 +98,7 @@ impl Run {
     }
 }
 
-/// What a round says of a claim, or why it says nothing, and the run of which command that is.
+/// The result of a round for a claim; or the reason why there is none, with the command of the silent run.
 fn run<'a>(
     asked: &[&'a str],
     quantity: Quantity,
@@ -121,7 +121,7 @@ fn run<'a>(
     }
 }
 
-/// How the machine was too busy for what is asked, if it was. Counts are the same on a busy machine.
+/// The reason why the machine was too busy for this quantity, if it was. Counts are the same on a busy machine.
 fn disturbed(name: &str, quantity: Quantity, runs: &Runs<'_>, tally: &Tally) -> Option<Silence> {
     if !quantity.is_time() {
         return None;

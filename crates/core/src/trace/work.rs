@@ -327,7 +327,7 @@ pub(super) fn transfers(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
     rows
 }
 
-/// A file has a row of its own from this part of the CPU time of all files on.
+/// A file has a row of its own if it has this part of the CPU time of all files or more.
 const OWN_ROW: f64 = 0.01;
 
 /// Data of files and devices, by file too, the most CPU time first. Without the path of any there is nothing to tell.

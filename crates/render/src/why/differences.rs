@@ -16,7 +16,7 @@ use super::shown::{Shown, ends, labels, shown, signed};
 const MOST: usize = 8;
 const LEAST: f64 = 0.02;
 
-/// Time that the observed runs did not have: from this part of the untraced time on it is said.
+/// The report names time that the observed runs did not have if it is this part of the untraced time or more.
 const UNSEEN: f64 = 0.01;
 
 /// The last row where the rows are parts of a whole that was measured.

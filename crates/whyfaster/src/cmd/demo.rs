@@ -37,7 +37,7 @@ const REPLACEMENTS: [usize; 3] = [1, 2, 4];
 const FILE: &str = "numbers.txt";
 /// Lines of the input on which the pairs are tried.
 const TRIED: u32 = 200_000;
-/// How often they are.
+/// The number of these trials.
 const ROUNDS: u32 = 3;
 /// The part of the time that this may take.
 const TRYING: f64 = 0.1;
@@ -55,7 +55,7 @@ const MOST_COPIES: f64 = 256.0;
 
 /// Seconds for all of it unless options say otherwise: with the start and the report, less than a minute.
 const MAX_TIME_S: f64 = 50.0;
-/// What is left for the comparison if trying took all of it.
+/// Seconds that the comparison has left if the trials took all of the time.
 const LEAST_S: f64 = 0.001;
 
 /// Runs the verb.
@@ -163,7 +163,7 @@ fn trial(plan: &Plan) -> Plan {
     Plan { alternatives: pairs.collect(), rounds, ..plan.clone() }
 }
 
-/// What is compared.
+/// The pair that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chosen {
     /// Replacements that each process of the pipeline makes.
@@ -197,7 +197,7 @@ fn chosen(tried: &Record, copies: u32, cpus: f64) -> Chosen {
     }
 }
 
-/// What `seq` prints.
+/// The output of `seq`.
 fn numbers(lines: u32) -> String {
     (1..=lines).fold(String::with_capacity(lines as usize * 8), |mut text, number| {
         // Writing to a String cannot fail.
@@ -222,7 +222,7 @@ fn judgements(record: &Record, copies: u32) -> Vec<Judgement> {
         ),
     ];
     let Record { plan, host, batches, analysis, .. } = record;
-    let runs = Runs { pair: PAIR, plan, host, batches, analysis, tallies: &[], reads: None };
+    let runs = Runs { pair: PAIR, plan, host, batches, analysis, tallies: &[], left_out: &[], reads: None };
     judge(&claims, &Measured { runs: Some(runs), prices: None })
 }
 

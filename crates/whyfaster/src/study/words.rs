@@ -3,19 +3,11 @@
 use serde::{Serialize, Serializer};
 use whyfaster_core::claims::NotCompared;
 use whyfaster_core::missing::NotMeasured;
-use whyfaster_core::studied::{Kind, LeftOut, Unfit};
+use whyfaster_core::studied::{Kind, LeftOut};
 use whyfaster_words::units::duration;
 use whyfaster_words::{claims, missing};
 
 use super::ladder::Wants;
-
-/// Why a command cannot run here.
-pub fn unfit(why: &Unfit) -> String {
-    match why {
-        Unfit::NotInstalled(program) => format!("{program} is not installed"),
-        Unfit::OneCpu => "there is only one CPU".to_owned(),
-    }
-}
 
 /// What a file system does when it is read.
 pub fn file_system(kind: Kind) -> &'static str {
@@ -30,7 +22,7 @@ pub fn file_system(kind: Kind) -> &'static str {
 
 /// Commands left out as JSON: pairs of a name and why.
 pub fn left_out<S: Serializer>(left_out: &[LeftOut], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(left_out.iter().map(|(name, why)| (name, unfit(why))))
+    serializer.collect_seq(left_out.iter().map(|(name, why)| (name, claims::unfit(why))))
 }
 
 /// What traces could not see as JSON: a text each.

@@ -12,7 +12,7 @@ use crate::crossover::{MAX_BISECTIONS, ladder};
 use crate::host::Host;
 use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::Loads;
-use crate::studied::Kind;
+use crate::studied::{Kind, LeftOut, Unfit};
 use crate::verdict::{self, Method, Ratio, Verdict};
 use crate::warning::Place;
 
@@ -52,10 +52,11 @@ fn analysis(levels: &[At]) -> Analysis {
     Analysis { levels: levels.iter().map(level).collect(), ..Analysis::default() }
 }
 
-/// What was measured, and what follows from it.
+/// A measurement and its analysis.
 struct Seen {
     fixture: Fixture,
     analysis: Analysis,
+    left_out: Vec<LeftOut>,
 }
 
 impl Seen {
@@ -68,13 +69,14 @@ impl Seen {
             (load, found.low, found.ratio.unwrap(), found.high, found.verdict)
         };
         let analysis = analysis(&loads.iter().map(at).collect::<Vec<_>>());
-        Self { fixture, analysis }
+        Self { fixture, analysis, left_out: Vec::new() }
     }
 
     fn judged(&self, rule: Rule, needs: Needs, reads: Option<Kind>) -> Judgement {
         let claim = Claim { number: 1, text: "a claim".into(), alternative: None, rule, needs };
         let Fixture { plan, host, batches, .. } = &self.fixture;
-        let runs = Runs { pair: PAIR, plan, host, batches, analysis: &self.analysis, tallies: &[], reads };
+        let Self { analysis, left_out, .. } = self;
+        let runs = Runs { pair: PAIR, plan, host, batches, analysis, tallies: &[], left_out, reads };
         judge(&[claim], &Measured { runs: Some(runs), prices: None }).remove(0)
     }
 
@@ -99,7 +101,8 @@ fn with_ratios(ratios: &[(u32, f64)], noise: f64) -> Seen {
 }
 
 fn by_hand(levels: &[At]) -> Seen {
-    Seen { fixture: Fixture::new(&["base", "other"], &[1, 10, 100]), analysis: analysis(levels) }
+    let fixture = Fixture::new(&["base", "other"], &[1, 10, 100]);
+    Seen { fixture, analysis: analysis(levels), left_out: Vec::new() }
 }
 
 #[test]
@@ -120,7 +123,7 @@ fn the_articles_own_ratios_make_every_claim_hold() {
 #[test]
 fn a_verdict_claim_has_the_word_of_the_table() {
     let words = [Verdict::Faster, Verdict::Slower, Verdict::Same];
-    // Of the last one the comparison is surely below 1, and perhaps by less than the band of the same.
+    // The interval of the last one is below 1, and reaches into the band of the same.
     for (low, high) in [(0.6, 0.7), (0.99, 1.01), (1.3, 1.4), (0.759, 0.992)] {
         for said in words {
             let seen = by_hand(&[(1, Some(low), 0.9, Some(high), said)]);
@@ -153,7 +156,7 @@ fn what_a_machine_lacks_is_named_unless_the_claim_holds() {
     let lacked = |needs, reads| seen(Verdict::Slower).judged(FASTER_ALONE, needs, reads).lacks;
     assert!(lacked(Needs { cpus: Some(2), ..needs }, Some(Kind::Compressed)).is_empty());
     assert!(lacked(Needs::default(), Some(Kind::Plain)).is_empty());
-    // Nothing is known of a machine that told nothing.
+    // The CPUs of a machine may be unknown.
     let mut unknown = seen(Verdict::Slower);
     unknown.fixture.host = Host::default();
     assert!(unknown.judged(FASTER_ALONE, needs, None).lacks.is_empty());
@@ -274,6 +277,13 @@ fn the_comparison_of_another_pair_is_not_taken() {
     seen.analysis.levels[0].comparisons[0].alternative = "something else".into();
     let why = NotCompared { load: 1, measured: true, reason: None };
     assert_eq!(seen.decided(FASTER_ALONE), (Outcome::Undecided, Evidence::NotCompared(why)));
+}
+
+#[test]
+fn a_claim_about_a_command_that_was_left_out_names_it() {
+    let left_out = (PAIR.alternative.to_owned(), Unfit::NotInstalled("taskset".to_owned()));
+    let seen = Seen { left_out: vec![left_out.clone()], ..by_hand(&[]) };
+    assert_eq!(seen.decided(FASTER_ALONE), (Outcome::Undecided, Evidence::LeftOut(left_out)));
 }
 
 /// A record of loads 10 and 100 on a machine of two speeds whose runs are late at times.

@@ -20,6 +20,7 @@ fn judged(rule: &Rule, tallies: &[(&str, Tally)]) -> Judgement {
         batches: &[],
         analysis: &analysis,
         tallies: &tallies,
+        left_out: &[],
         reads: None,
     };
     let claim = Claim {

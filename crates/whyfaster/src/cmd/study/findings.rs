@@ -164,6 +164,7 @@ impl Findings {
             batches: &record.batches,
             analysis: &record.analysis,
             tallies: &observed.tallies,
+            left_out: &observed.left_out,
             reads: observed.file_system.as_ref().map(|made| made.kind),
         };
         let parameters = record.plan.alternatives.first().map(|alternative| &alternative.parameters);

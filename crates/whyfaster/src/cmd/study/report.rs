@@ -281,7 +281,7 @@ fn of_commands(page: &mut Page<'_>, study: &Study, commands: &Commands, found: &
         page.say(&format!("Here: {} {}, input seed {}.", input.lines, commands.unit, input.seed));
     }
     for left_out in &found.left_out {
-        page.say(&format!("Left out: {}, because {}.", left_out.0, study::words::unfit(&left_out.1)));
+        page.say(&format!("Left out: {}, because {}.", left_out.0, words::claims::unfit(&left_out.1)));
     }
     for missing in &found.not_traced {
         page.missing(&words::missing::line(missing));
