@@ -132,8 +132,8 @@ uninstall-caps:
 # ---- tests: three tiers, by what a test needs ----
 
 # A part of a tier is a target of this file; scripts/parts runs them one after the other and prints the time of each.
-GATE = format-check spelling deny compiled generated docs lint rustdoc unit scores
-SYSTEMS = engines drop-in cross one-file browser kernels
+GATE = format-check spelling deny compiled generated docs unit scores
+SYSTEMS = rustdoc engines drop-in cross one-file browser kernels
 
 test: none-skipped setup-test
 	@scripts/parts $(GATE)
@@ -141,7 +141,7 @@ test: none-skipped setup-test
 
 # Each family of planted effects many times, judged once.
 test-live: none-skipped setup-test-all compiled
-	@scripts/test-live
+	@$(LINTED) scripts/test-live
 	@$(LIST_SKIPPED)
 
 test-systems: none-skipped setup-test-all
@@ -156,17 +156,21 @@ test-all: $(if $(RESUME),,none-skipped) setup-test-all
 # The tests of the gate N times, half of them beside a busy loop on each CPU.
 N ?= 10
 test-repeat: compiled
-	@scripts/test-repeat $(N)
+	@$(LINTED) scripts/test-repeat $(N)
 
 # The tests that find something missing here add a line each. With WHYFASTER_REQUIRE=full they fail if a privilege or a package is
 # what is missing.
 export WHYFASTER_SKIPPED := $(abspath $(or $(CARGO_TARGET_DIR),target))/skipped
 LIST_SKIPPED = if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 
+# Clippy compiles what the tests run, and lints it on the way. For `cargo clippy`, cargo would compile all dependencies once more.
+# The documentation of clippy-driver warns that it optimises less than rustc: a release is made without it.
+LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+
 # All that the tests run. Of a part of the workspace, dependencies would have other features and be compiled again: so what runs on the way
 # to `test` is taken from here, too.
 compiled: setup-test
-	cargo build --quiet --workspace --locked --lib --bins --tests
+	$(LINTED) cargo build --quiet --workspace --locked --lib --bins --tests --benches
 
 DEBUG := $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
 
@@ -189,19 +193,18 @@ deny: setup-test
 advisories: setup-test
 	$(CARGO_DENY) --locked check advisories
 
-lint:
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+lint: compiled
 
 # Unit, property and end-to-end tests, and a number of hostile inputs (see fuzz/). The environment must not make the runner repeat a test that failed.
 # Half of the tests wait most of the time, so two for each CPU keep it busy.
 unit test-repeat: export NEXTEST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 unit: setup-test
-	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked
+	$(LINTED) NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked
 
 # Engines, servers, guests and ssh, for real. WHYFASTER_ENGINES=record records the answers of Slurm and Ray anew.
 engines: export WHYFASTER_ENGINES ?= real
 engines: setup-test-all
-	NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked --profile systems
+	$(LINTED) NEXTEST_RETRIES=0 $(NEXTEST) run --workspace --locked --profile systems
 
 # hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
 drop-in: compiled
