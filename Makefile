@@ -132,7 +132,7 @@ uninstall-caps:
 # ---- tests: three tiers, by what a test needs ----
 
 # A part of a tier is a target of this file; scripts/parts runs them one after the other and prints the time of each.
-GATE = format-check spelling deny compiled generated docs unit scores
+GATE = format-check spelling deny compiled lint generated docs unit scores
 SYSTEMS = rustdoc engines drop-in cross one-file browser kernels
 
 test: none-skipped setup-test
@@ -165,12 +165,13 @@ LIST_SKIPPED = if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED)
 
 # Clippy compiles what the tests run, and lints it on the way. For `cargo clippy`, cargo would compile all dependencies once more.
 # The documentation of clippy-driver warns that it optimises less than rustc: a release is made without it.
-LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver
 
 # All that the tests run. Of a part of the workspace, dependencies would have other features and be compiled again: so what runs on the way
 # to `test` is taken from here, too.
+COMPILE := $(LINTED) cargo build --quiet --workspace --locked --lib --bins --tests --benches
 compiled: setup-test
-	$(LINTED) cargo build --quiet --workspace --locked --lib --bins --tests --benches
+	$(COMPILE)
 
 DEBUG := $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
 
@@ -193,7 +194,9 @@ deny: setup-test
 advisories: setup-test
 	$(CARGO_DENY) --locked check advisories
 
+# Cargo repeats the warnings of what it does not compile again, and is silent without any.
 lint: compiled
+	@told=$$($(COMPILE) 2>&1); [ -z "$$told" ] || { echo "$$told"; exit 1; }
 
 # Unit, property and end-to-end tests, and a number of hostile inputs (see fuzz/). The environment must not make the runner repeat a test that failed.
 # Half of the tests wait most of the time, so two for each CPU keep it busy.
