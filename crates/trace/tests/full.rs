@@ -5,12 +5,13 @@
 
 mod common;
 
-use common::skip::machine;
+use common::skip::{machine, root};
 
 use common::{able, compiled, compiled_with, needs, sh, strace, trace, whole};
+use libbpf_rs::query::ProgInfoIter;
 use whyfaster_core::trace::counts::CallGroup;
 use whyfaster_core::trace::event::What;
-use whyfaster_trace::{CallsBy, Wanted};
+use whyfaster_trace::{CallsBy, Full, Wanted};
 
 /// Compares with `strace -f -c`, call by call, calls and errors.
 fn same_as_strace(argv: &[&str]) {
@@ -276,4 +277,22 @@ fn of_a_32_bit_program_a_failed_exec_is_told_and_no_start_up() {
     });
     assert_eq!(told, Some((Some("/no/such/program"), libc::ENOENT)));
     assert_eq!(t.how_many(|w| matches!(w, What::Started { .. })), 0);
+}
+
+/// The verifier follows so many instructions of each of these two programs at most. Linux 6.18 follows 13,077 and 10,330.
+const VERIFIED: u32 = 20_000;
+
+/// A trace of a short command is loading for the most part.
+#[test]
+fn the_kernel_verifies_the_largest_programs_quickly() {
+    needs!(able());
+    needs!(root());
+    let before = ProgInfoIter::default().map(|it| it.id).max().unwrap_or(0);
+    let _loaded = Full::open(&Wanted::default()).unwrap();
+    let verified: Vec<_> = ProgInfoIter::default()
+        .filter(|it| it.id > before && ["call_ends", "cpu_switches"].iter().any(|name| it.name == *name))
+        .map(|it| (it.name, it.verified_insns))
+        .collect();
+    assert!(verified.len() >= 2, "{verified:?}");
+    assert!(verified.iter().all(|(_, instructions)| *instructions <= VERIFIED), "{verified:?}");
 }
